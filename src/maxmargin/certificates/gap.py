@@ -1,0 +1,106 @@
+"""The duality gap of the box QP: a proof of how far a point is from the optimum.
+
+With f = K beta and t_i = p_i - f_i - b the gap is a sum of nonnegative terms (Fenchel and Young), so nothing cancels:
+
+    primal - dual = sum_i l_i(t_i) + ridge_i beta_i^2 / 2 - beta_i t_i.
+
+A term is exactly zero where beta_i sits at the bound that t_i points to, whatever the rounding in f_i. So scores may
+come from float32 kernel values: the rows whose term is not certainly zero are recomputed in float64, and what is not
+recomputed enters with its error bound.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from maxmargin.certificates.kkt import bias_and_violation
+from maxmargin.core.problem import BoxQP
+from maxmargin.core.rows import Array
+from maxmargin.core.solution import Certificate
+
+REFRESHED_ROWS = 4096  # rows to recompute in float64, or twice the free ones; others enter with their error bound
+BALANCE_SLACK = 1e-12  # a relative imbalance of the multipliers that is rounding, not infeasibility
+
+
+def certify(problem: BoxQP, alpha: Array, *, exact: bool = False) -> Certificate:
+    """Primal value, dual value, duality gap and KKT violation at the multipliers ``alpha`` (the notes' alpha >= 0).
+
+    Uses the problem and the point alone. Multipliers outside the constraints are first brought inside. With ``exact``
+    every kernel value is float64.
+    """
+    return evaluate(problem, problem.sign * np.asarray(alpha, np.float64), exact=exact)[0]
+
+
+def evaluate(problem: BoxQP, beta: Array, *, exact: bool = False) -> tuple[Certificate, Array]:
+    """``certify`` in the signed multipliers, and the scores f = K beta that it worked out."""
+    original = beta
+    given = np.clip(original, problem.lower, problem.upper)
+    beta = feasible_point(problem, given)
+    moved = float(np.max(np.abs(beta - original), initial=0.0))
+    f, error = problem.gram.scores(beta, exact)
+    f, error = _refresh(problem, beta, f, error)
+    # The bias belongs to the model the user gave, whose free multipliers balancing may have blurred.
+    bias, violation = bias_and_violation(problem, given, problem.p - f - problem.ridge * beta)
+    violation += 2.0 * float(error.max(initial=0.0))
+    definite, reason = problem.gram.definiteness(np.flatnonzero(beta))
+    if not definite:
+        return Certificate(math.nan, math.nan, math.nan, violation, bias, moved, 0.0, reason), f
+    norm = max(float(beta @ f), 0.0)  # ||w||^2
+    dual = float(problem.p @ beta) - 0.5 * norm - 0.5 * float(problem.ridge @ beta**2)
+    if problem.hard:
+        primal = _hard_primal(problem, f + bias, norm)
+        return Certificate(primal, dual, max(primal - dual, 0.0), violation, bias, moved, 0.0, reason), f
+    t = problem.p - f - bias
+    terms = _terms(problem, beta, t)
+    # A term is convex in t, so over an interval it is largest at an end.
+    worst = np.maximum(_terms(problem, beta, t - error), _terms(problem, beta, t + error))
+    gap = float(worst.sum()) + abs(bias * float(beta.sum()))
+    rounding = float((worst - terms).sum())
+    return Certificate(dual + gap, dual, gap, violation, bias, moved, rounding, reason), f
+
+
+def feasible_point(problem: BoxQP, beta: Array) -> Array:
+    """``beta`` clipped to the box and, with a free bias, the heavier side scaled down until sum(beta) = 0."""
+    beta = np.clip(beta, problem.lower, problem.upper)
+    up, down = float(beta[beta > 0].sum()), float(-beta[beta < 0].sum())
+    if not problem.balanced or abs(up - down) <= BALANCE_SLACK * (up + down):
+        return beta
+    scale = np.ones(len(beta))
+    scale[beta > 0] = min(1.0, down / up) if up > 0 else 0.0
+    scale[beta < 0] = min(1.0, up / down) if down > 0 else 0.0
+    return beta * scale
+
+
+def _terms(problem: BoxQP, beta: Array, t: Array) -> Array:
+    """l_i(t_i) + ridge_i beta_i^2 / 2 - beta_i t_i, term by term; rounding below zero is cut off."""
+    ridge = problem.ridge
+    with np.errstate(invalid="ignore", divide="ignore"):
+        best = np.where(ridge > 0, t / np.where(ridge > 0, ridge, 1.0), np.where(t > 0, problem.upper, problem.lower))
+    best = np.clip(best, problem.lower, problem.upper)
+    return np.maximum((best - beta) * t - 0.5 * ridge * (best**2 - beta**2), 0.0)
+
+
+def _refresh(problem: BoxQP, beta: Array, f: Array, error: Array) -> tuple[Array, Array]:
+    """Replace by float64 the scores of the rows whose term could be nonzero."""
+    if not error.any():
+        return f, error
+    bias, _ = bias_and_violation(problem, beta, problem.p - f - problem.ridge * beta)
+    t = problem.p - f - bias
+    settled = ((beta == problem.lower) & (t < -error)) | ((beta == problem.upper) & (t > error))
+    doubtful = np.flatnonzero(~settled)
+    free = (beta[doubtful] > problem.lower[doubtful]) & (beta[doubtful] < problem.upper[doubtful])
+    order = np.lexsort((np.abs(t[doubtful]), ~free))  # free ones first, they set the bias; then by nearness
+    doubtful = doubtful[order[: max(REFRESHED_ROWS, 2 * int(free.sum()))]]
+    f, error = f.copy(), error.copy()
+    f[doubtful] = problem.gram.exact_scores(beta, doubtful)
+    error[doubtful] = 0.0
+    error[settled] = 0.0  # its term is zero for every score within the bound
+    return f, error
+
+
+def _hard_primal(problem: BoxQP, decision: Array, norm: float) -> float:
+    """||w||^2 / 2 after scaling (w, b) until the smallest y f is one; infinite where a row is on the wrong side."""
+    smallest = float(np.min(problem.p * decision))
+    return 0.5 * norm / smallest**2 if smallest > 0 else math.inf

@@ -1,0 +1,64 @@
+"""What a solution says about its data: the margin, slacks, kinds of support vectors, and a bound on future error."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.certificates.gap import feasible_point
+from maxmargin.certificates.kkt import bias_and_violation
+from maxmargin.core.problem import BoxQP
+from maxmargin.core.rows import Array
+
+
+class Margins(NamedTuple):
+    """The hyperplane f(x) = w'phi(x) + b and how the rows lie about it.
+
+    ``norm`` is ||w||; ``margin`` is 1 / ||w||, from the hyperplane to f = 1; ``width`` is 2 / ||w||, from f = -1 to
+    f = 1. ``slacks`` are xi_i = max(0, 1 - y_i f_i), and ``slack_multipliers`` are theirs, mu_i = C_i - alpha_i (with
+    the squared hinge the constraint xi >= 0 never binds, and they are zero). ``free`` support vectors have
+    0 < alpha < C and lie on the margin; ``bounded`` ones have alpha = C. ``leave_one_out`` is the notes' bound on the
+    leave-one-out error: the number of support vectors over the number of rows.
+    """
+
+    norm: float
+    margin: float
+    width: float
+    bias: float
+    decision: Array
+    slacks: Array
+    slack_multipliers: Array
+    free: Array
+    bounded: Array
+    leave_one_out: float
+
+
+def margins(problem: BoxQP, alpha: Array) -> Margins:
+    """Read the geometry off the multipliers ``alpha`` of a classification problem, in float64."""
+    beta = feasible_point(problem, problem.sign * np.asarray(alpha, np.float64))
+    f, _ = problem.gram.scores(beta, exact=True)
+    bias, _ = bias_and_violation(problem, beta, problem.p - f - problem.ridge * beta)
+    decision = f + bias
+    norm = math.sqrt(max(float(beta @ f), 0.0))
+    bound = np.abs(problem.upper - problem.lower)
+    support, at_bound = beta != 0, np.abs(beta) == bound
+    hinge = problem.ridge == 0
+    return Margins(
+        norm=norm,
+        margin=1.0 / norm if norm > 0 else math.inf,
+        width=2.0 / norm if norm > 0 else math.inf,
+        bias=bias,
+        decision=decision,
+        slacks=np.maximum(0.0, 1.0 - problem.p * decision),
+        slack_multipliers=np.where(hinge, bound - np.abs(beta), 0.0),
+        free=np.flatnonzero(support & ~at_bound),
+        bounded=np.flatnonzero(support & at_bound),
+        leave_one_out=float(support.mean()),
+    )
+
+
+def distances(decision: Any, norm: float) -> Array:
+    """Distance of points to the hyperplane, |w'phi(x) + b| / ||w||, from their decision values."""
+    return np.abs(np.asarray(decision, np.float64)) / norm

@@ -1,0 +1,119 @@
+"""The canonical problem of all kernel machines: one box-constrained quadratic program.
+
+In signed multipliers beta_i = sign_i alpha_i:
+
+    maximise   p' beta - 1/2 beta' (K + diag(ridge)) beta
+    subject to lower <= beta <= upper, and sum(beta) = 0 where the bias is free.
+
+Its primal, by Fenchel duality with f = K beta and the loss l_i(t) = max_{lower <= b <= upper} b t - ridge_i b^2 / 2:
+
+    minimise   1/2 ||w||^2 + sum_i l_i(p_i - f_i - b).
+
+For the soft margin p = y, and l_i is C_i max(0, 1 - y_i (f_i + b)) with ridge 0 and bound C_i (p = 1 in the notes), or
+C_i max(0, 1 - y_i (f_i + b))^2 with ridge 1 / (2 C_i) and no bound (p = 2).
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from maxmargin.core.rows import Array
+
+
+class Loss(enum.Enum):
+    """The exponent of the slack: hinge is p = 1, squared hinge is p = 2."""
+
+    HINGE = "hinge"
+    SQUARED_HINGE = "squared_hinge"
+
+
+class GramMatrix(Protocol):
+    """What solvers and certificates may ask of the kernel matrix K."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        ...
+
+    @property
+    def diagonal(self) -> Array:
+        """K_ii in float64."""
+        ...
+
+    @property
+    def working_rows(self) -> int:
+        """How many rows a solver may work on together within the memory budget."""
+        ...
+
+    def submatrix(self, rows: Array) -> Array:
+        """K among ``rows``; read only."""
+        ...
+
+    def accumulate(self, rows: Array, weights: Array, out: Array) -> None:
+        """out += K[:, rows] @ weights. Writes: out."""
+        ...
+
+    def scores(self, beta: Array, exact: bool = False) -> tuple[Array, Array]:
+        """f = K beta and a bound on the error of each value."""
+        ...
+
+    def exact_scores(self, beta: Array, rows: Array) -> Array:
+        """(K beta)_i in float64 for the given rows."""
+        ...
+
+    def certificate_seconds(self, n_support: int) -> float:
+        """Estimated time of ``scores`` at a point with so many nonzero multipliers."""
+        ...
+
+    def definiteness(self, prefer: Array) -> tuple[bool, str]:
+        """Whether K is positive semidefinite, and how far that was checked."""
+        ...
+
+
+@dataclass(frozen=True)
+class BoxQP:
+    """See the module's formula. ``sign`` turns the notes' multipliers alpha >= 0 into beta."""
+
+    gram: GramMatrix
+    sign: Array
+    p: Array
+    lower: Array
+    upper: Array
+    ridge: Array
+    balanced: bool
+
+    @property
+    def n(self) -> int:
+        """Number of multipliers."""
+        return len(self.p)
+
+    @property
+    def hard(self) -> bool:
+        """Whether some row allows no slack at all (C = infinity with the hinge)."""
+        return bool(np.any(np.isinf(self.upper - self.lower) & (self.ridge == 0)))
+
+
+def soft_margin(gram: GramMatrix, y: Array, C: Array, loss: Loss = Loss.HINGE, free_bias: bool = True) -> BoxQP:
+    """The support vector classifier: labels ``y`` in {-1, +1} and a cost ``C`` per row (infinity: hard margin).
+
+    A regularised bias is the kernel K + 1 without a free bias; no bias is K without one.
+    """
+    y = np.asarray(y, np.float64)
+    C = np.broadcast_to(np.asarray(C, np.float64), y.shape)
+    bound, ridge = C, np.zeros(len(y))
+    if loss is Loss.SQUARED_HINGE:
+        bound = np.where(C > 0, np.inf, 0.0)
+        ridge = np.divide(0.5, C, out=ridge, where=C > 0)
+    return BoxQP(
+        gram=gram,
+        sign=y,
+        p=y,
+        lower=np.where(y < 0, -bound, 0.0),
+        upper=np.where(y > 0, bound, 0.0),
+        ridge=ridge,
+        balanced=free_bias,
+    )

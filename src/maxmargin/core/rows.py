@@ -1,0 +1,179 @@
+"""One view of data rows for dense and CSR storage.
+
+Loops see rows only through the generic functions below, so each loop is written once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from maxmargin.core.jit import generic, kernel
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+Index: TypeAlias = "Array | slice"
+
+
+class DenseRows(NamedTuple):
+    """Rows of a C-contiguous matrix."""
+
+    values: Array
+
+
+class CsrRows(NamedTuple):
+    """Rows of a compressed sparse matrix with ``width`` columns."""
+
+    data: Array
+    indices: Array
+    indptr: Array
+    width: int
+
+
+Rows: TypeAlias = "DenseRows | CsrRows"
+
+
+def rows_of(X: Any, dtype: Any) -> Rows:
+    """View ``X`` (ndarray or CSR) as rows of ``dtype``; copies only if the type or layout differs."""
+    if sparse.issparse(X):
+        return CsrRows(X.data.astype(dtype, copy=False), X.indices, X.indptr, X.shape[1])
+    return DenseRows(np.ascontiguousarray(X, dtype))
+
+
+def take_rows(rows: Rows, index: Index) -> Rows:
+    """The rows at ``index``: a view for a slice of dense rows, a copy otherwise."""
+    if isinstance(rows, DenseRows):
+        return DenseRows(rows.values[index])
+    chosen = as_csr(rows)[index]
+    return CsrRows(chosen.data, chosen.indices, chosen.indptr, rows.width)
+
+
+def as_csr(rows: CsrRows) -> sparse.csr_array:
+    """The same memory as a SciPy matrix."""
+    return sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(count(rows), rows.width))
+
+
+def count(rows: Rows) -> int:
+    """Number of rows."""
+    return len(rows.values) if isinstance(rows, DenseRows) else len(rows.indptr) - 1
+
+
+def width(rows: Rows) -> int:
+    """Number of columns."""
+    return rows.values.shape[1] if isinstance(rows, DenseRows) else rows.width
+
+
+@generic
+def row_dot(rows, i, x):
+    """x_i' x for a dense vector x, summed in float64."""
+
+
+@row_dot.register(DenseRows)
+def _(rows, i, x):
+    total = 0.0
+    for k in range(rows.values.shape[1]):
+        total += rows.values[i, k] * x[k]
+    return total
+
+
+@row_dot.register(CsrRows)
+def _(rows, i, x):
+    total = 0.0
+    for k in range(rows.indptr[i], rows.indptr[i + 1]):
+        total += rows.data[k] * x[rows.indices[k]]
+    return total
+
+
+@generic
+def row_axpy(rows, i, scale, x):
+    """x += scale * x_i."""
+
+
+@row_axpy.register(DenseRows)
+def _(rows, i, scale, x):
+    for k in range(rows.values.shape[1]):
+        x[k] += scale * rows.values[i, k]
+
+
+@row_axpy.register(CsrRows)
+def _(rows, i, scale, x):
+    for k in range(rows.indptr[i], rows.indptr[i + 1]):
+        x[rows.indices[k]] += scale * rows.data[k]
+
+
+@generic
+def row_l1(rows, i, x, norm):
+    """||x_i - x||_1 for a dense vector x with norm = ||x||_1."""
+
+
+@row_l1.register(DenseRows)
+def _(rows, i, x, norm):
+    total = 0.0
+    for k in range(rows.values.shape[1]):
+        total += abs(rows.values[i, k] - x[k])
+    return total
+
+
+@row_l1.register(CsrRows)
+def _(rows, i, x, norm):
+    total = norm  # where the sparse row is zero, |0 - x_k| = |x_k|
+    for k in range(rows.indptr[i], rows.indptr[i + 1]):
+        here = x[rows.indices[k]]
+        total += abs(rows.data[k] - here) - abs(here)
+    return max(total, 0.0)
+
+
+@generic
+def row_clear(rows, i, x):
+    """x = 0 at the columns that row i stores."""
+
+
+@row_clear.register(DenseRows)
+def _(rows, i, x):
+    for k in range(rows.values.shape[1]):
+        x[k] = 0.0
+
+
+@row_clear.register(CsrRows)
+def _(rows, i, x):
+    for k in range(rows.indptr[i], rows.indptr[i + 1]):
+        x[rows.indices[k]] = 0.0
+
+
+@kernel(reductions=True)
+def inner_products(A, B, scratch, out):
+    """out_ij = a_i' b_j. Writes: out, scratch (one dense row of zeros, left zero)."""
+    for i in range(out.shape[0]):
+        row_axpy(A, i, 1.0, scratch)
+        for j in range(out.shape[1]):
+            out[i, j] = row_dot(B, j, scratch)
+        row_clear(A, i, scratch)
+
+
+@kernel(reductions=True)
+def l1_distances(A, B, scratch, out):
+    """out_ij = ||a_i - b_j||_1. Writes: out, scratch (one dense row of zeros, left zero)."""
+    for i in range(out.shape[0]):
+        row_axpy(A, i, 1.0, scratch)
+        norm = 0.0
+        for k in range(len(scratch)):
+            norm += abs(scratch[k])
+        for j in range(out.shape[1]):
+            out[i, j] = row_l1(B, j, scratch, norm)
+        row_clear(A, i, scratch)
+
+
+@kernel()
+def weighted_sum(rows, weights, out):
+    """out = sum_i weights_i x_i. Writes: out."""
+    for i in range(len(weights)):
+        row_axpy(rows, i, weights[i], out)
+
+
+def squared_norms(rows: Rows) -> Array:
+    """||x_i||^2 in float64."""
+    if isinstance(rows, DenseRows):
+        return np.einsum("ij,ij->i", rows.values, rows.values, dtype=np.float64)
+    squares = as_csr(rows._replace(data=rows.data.astype(np.float64) ** 2))
+    return np.asarray(squares.sum(axis=1)).ravel()

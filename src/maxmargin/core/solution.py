@@ -1,0 +1,143 @@
+"""What a solver returns: the point, how the solve ended, its proof and its history."""
+
+from __future__ import annotations
+
+import enum
+import html
+import math
+from typing import Any, NamedTuple
+
+from maxmargin.core.rows import Array
+
+
+class Status(str, enum.Enum):
+    """How a solve ended. The members are the messages, ordered from best to worst."""
+
+    CONVERGED = "converged: every row satisfies the optimality conditions to within tol"
+    STALLED = "stalled: rounding leaves no further progress; scale the features or lower C"
+    STOPPED = "stopped by the callback"
+    ITERATION_LIMIT = "stopped at max_iter; raise max_iter or tol"
+    TIME_LIMIT = "stopped at time_limit; raise time_limit or tol"
+    INTERRUPTED = "interrupted; the best point so far is kept"
+    INFEASIBLE = "infeasible: no hyperplane separates the classes"
+
+    @property
+    def severity(self) -> int:
+        """0 for converged, growing with how little can be promised."""
+        return list(Status).index(self)
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Certificate(NamedTuple):
+    """Proof of optimality, recomputed from the problem and the point alone.
+
+    ``dual <= optimum <= primal``, so the point is at most ``gap`` above the optimum. ``violation`` is the largest
+    violation of the optimality (KKT) conditions, in units of the decision function. ``moved`` says how far the given
+    multipliers were from satisfying the constraints; the values hold for the nearest point found that does.
+    ``rounding`` is the part of ``gap`` that only bounds the error of float32 kernel values. Where the Gram matrix is
+    not positive semidefinite there is no duality: the values are NaN and ``reason`` says why.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    violation: float
+    bias: float
+    moved: float = 0.0
+    rounding: float = 0.0
+    reason: str = ""
+    parts: tuple[Any, ...] = ()
+
+    @property
+    def relative_gap(self) -> float:
+        """gap / max(|primal|, |dual|); zero where all three are zero."""
+        scale = max(abs(self.primal), abs(self.dual))
+        if math.isinf(scale):
+            return math.inf
+        return self.gap / scale if scale > 0 or math.isnan(scale) else 0.0
+
+    def __repr__(self) -> str:
+        lines = [f"{name:<10} {value}" for name, value in self._table()]
+        return "\n".join(["Certificate", *("  " + line for line in lines)])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+            for name, value in self._table()
+        )
+        return f"<table><caption>Certificate</caption>{rows}</table>"
+
+    def _table(self) -> list[tuple[str, str]]:
+        table = []
+        if not math.isnan(self.gap):
+            table += [
+                ("primal", f"{self.primal:.10g}"),
+                ("dual", f"{self.dual:.10g}"),
+                ("gap", f"{self.gap:.3g} (relative {self.relative_gap:.2g})"),
+            ]
+        table.append(("violation", f"{self.violation:.3g} of the optimality conditions"))
+        if self.moved:
+            table.append(("moved", f"{self.moved:.3g} to satisfy the constraints"))
+        if self.rounding:
+            table.append(("rounding", f"{self.rounding:.3g} of the gap bounds float32 error"))
+        if self.parts:
+            table.append(("problems", f"{len(self.parts)}, the sums of their values and the largest violation"))
+        if self.reason:
+            table.append(("note", self.reason))
+        return table
+
+
+def combine(parts: list[Certificate]) -> Certificate:
+    """One certificate for several problems: sums of the values, the largest violation."""
+    if len(parts) == 1:
+        return parts[0]
+    return Certificate(
+        primal=sum(part.primal for part in parts),
+        dual=sum(part.dual for part in parts),
+        gap=sum(part.gap for part in parts),
+        violation=max(part.violation for part in parts),
+        bias=math.nan,
+        moved=max(part.moved for part in parts),
+        rounding=sum(part.rounding for part in parts),
+        reason="; ".join(dict.fromkeys(part.reason for part in parts if part.reason)),
+        parts=tuple(parts),
+    )
+
+
+class Progress(NamedTuple):
+    """One line of a solver's history; also what callbacks receive. ``objective`` is the dual value."""
+
+    iteration: int
+    seconds: float
+    violation: float
+    objective: float
+
+
+class Trace(tuple):
+    """The history of one solve: a tuple of ``Progress``."""
+
+    def column(self, name: str) -> list[float]:
+        """All values of one field, for plotting: ``plt.semilogy(*map(trace.column, ("seconds", "violation")))``."""
+        return [getattr(entry, name) for entry in self]
+
+    def __repr__(self) -> str:
+        if not self:
+            return "Trace(empty)"
+        first, last = self[0], self[-1]
+        return (
+            f"Trace({len(self)} entries, {last.iteration} iterations, {last.seconds:.3g} s, "
+            f"violation {first.violation:.3g} -> {last.violation:.3g})"
+        )
+
+
+class Solution(NamedTuple):
+    """A point (the signed multipliers beta) with its status, proof and history."""
+
+    beta: Array
+    status: Status
+    certificate: Certificate
+    trace: Trace
+    iterations: int

@@ -1,0 +1,271 @@
+"""What a kernel is, and how kernels combine.
+
+A kernel compares every point of A with every point of B: ``kernel.block(A, B)`` is the matrix K(a_i, b_j). Kernels of
+vectors that depend on a'b, |a|^2 and |b|^2 alone say so with ``uses_products``: they turn a tile of inner products
+into kernel values in place, and a composed kernel makes the tile once for all its parts.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.rows import Array
+from maxmargin.kernels.points import Points, vectors
+
+
+class Kernel(ABC):
+    """A similarity K(x, z) = phi(x)' phi(z).
+
+    Kernels support ``k1 + k2``, ``k1 * k2``, ``3 * k``, ``k + 1`` and ``k.normalized()``. Calling one on data gives its
+    Gram matrix: ``RBF(gamma=0.5)(X, Z)``.
+    """
+
+    @property
+    def uses_products(self) -> bool:
+        """Whether ``from_products`` is all that the kernel needs."""
+        return False
+
+    @property
+    def translation_invariant(self) -> bool:
+        """Whether K(x + c, z + c) = K(x, z): such kernels are evaluated on centred data."""
+        return False
+
+    @property
+    def definite(self) -> bool | None:
+        """True where K is positive semidefinite on all data (Mercer); None where that depends."""
+        return None
+
+    @abstractmethod
+    def pairwise(self, A: Any, B: Any) -> Array:
+        """K(a_i, b_j) for all pairs."""
+
+    @abstractmethod
+    def diagonal(self, A: Any) -> Array:
+        """K(a_i, a_i) in float64."""
+
+    def from_products(self, products: Array, A: Any, B: Any) -> Array:
+        """K from the tile a_i' b_j, which it may overwrite."""
+        raise TypeError(f"{type(self).__name__} is not a function of inner products.")
+
+    def block(self, A: Any, B: Any) -> Array:
+        """K(a_i, b_j) for prepared points, through one tile of inner products where the kernel allows it."""
+        return self.from_products(A.products(B), A, B) if self.uses_products else self.pairwise(A, B)
+
+    def prepare(self, X: Any, dtype: Any = np.float64, centre: Array | None = None) -> Points:
+        """The points of ``X`` in the form that this kernel compares."""
+        return vectors(X, dtype, centre)
+
+    def float32_error(self, A: Any) -> float | None:
+        """Bound on the relative error of float32 values on these points; None where there is none."""
+        return None
+
+    def resolved(self, gamma: float) -> Kernel:
+        """The same kernel with every width that was left open set to ``gamma``."""
+        return self
+
+    def __call__(self, X: Any, Z: Any | None = None) -> Array:
+        X = as_matrix(X)
+        Z = X if Z is None else as_matrix(Z)
+        return self.block(self.prepare(X), self.prepare(Z))
+
+    def distances(self, X: Any, Z: Any | None = None) -> Array:
+        """Distances in feature space: ||phi(x) - phi(z)||^2 = K(x, x) + K(z, z) - 2 K(x, z)."""
+        own, other, cross = self._geometry(X, Z)
+        return np.sqrt(np.maximum(own[:, None] + other[None, :] - 2.0 * cross, 0.0))
+
+    def angles(self, X: Any, Z: Any | None = None) -> Array:
+        """Angles in feature space, in radians: cos = K(x, z) / sqrt(K(x, x) K(z, z))."""
+        own, other, cross = self._geometry(X, Z)
+        return np.arccos(np.clip(cross / np.sqrt(np.outer(own, other)), -1.0, 1.0))
+
+    def _geometry(self, X: Any, Z: Any | None) -> tuple[Array, Array, Array]:
+        A = self.prepare(as_matrix(X))
+        B = A if Z is None else self.prepare(as_matrix(Z))
+        return self.diagonal(A), self.diagonal(B), self.block(A, B)
+
+    def normalized(self) -> Kernel:
+        """K(x, z) / sqrt(K(x, x) K(z, z)): every point has length one in feature space."""
+        return Normalized(self)
+
+    def __add__(self, other: Kernel | float) -> Kernel:
+        return Sum(self, other) if isinstance(other, Kernel) else Shifted(self, float(other))
+
+    def __mul__(self, other: Kernel | float) -> Kernel:
+        return Product(self, other) if isinstance(other, Kernel) else Scaled(self, float(other))
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
+def as_matrix(X: Any) -> Any:
+    """Lists of numbers become arrays; everything else is left to the kernel."""
+    return np.asarray(X, np.float64) if isinstance(X, list) and not isinstance(X[0], str) else X
+
+
+@dataclass(frozen=True)
+class Composed(Kernel):
+    """A kernel made of kernels: it has every property that all of its parts have."""
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernels it is made of."""
+        values = (getattr(self, field.name) for field in fields(self))
+        return tuple(value for value in values if isinstance(value, Kernel))
+
+    @property
+    def uses_products(self) -> bool:
+        return all(part.uses_products for part in self.parts)
+
+    @property
+    def translation_invariant(self) -> bool:
+        return all(part.translation_invariant for part in self.parts)
+
+    @property
+    def definite(self) -> bool | None:
+        return True if all(part.definite for part in self.parts) else None
+
+    def prepare(self, X: Any, dtype: Any = np.float64, centre: Array | None = None) -> Points:
+        return self.parts[0].prepare(X, dtype, centre)
+
+    def resolved(self, gamma: float) -> Kernel:
+        chosen = {field.name: getattr(self, field.name) for field in fields(self)}
+        return replace(self, **{k: v.resolved(gamma) for k, v in chosen.items() if isinstance(v, Kernel)})
+
+
+@dataclass(frozen=True)
+class Sum(Composed):
+    """K1 + K2: the feature vectors are joined."""
+
+    left: Kernel
+    right: Kernel
+
+    def pairwise(self, A: Any, B: Any) -> Array:
+        total = self.left.block(A, B)
+        total += self.right.block(A, B)
+        return total
+
+    def from_products(self, products: Array, A: Any, B: Any) -> Array:
+        total = self.left.from_products(products.copy(), A, B)
+        total += self.right.from_products(products, A, B)
+        return total
+
+    def diagonal(self, A: Any) -> Array:
+        return self.left.diagonal(A) + self.right.diagonal(A)
+
+    def float32_error(self, A: Any) -> float | None:
+        errors = [part.float32_error(A) for part in self.parts]
+        return None if None in errors else max(errors)  # type: ignore[type-var]
+
+
+@dataclass(frozen=True)
+class Product(Composed):
+    """K1 * K2: the feature space is the tensor product."""
+
+    left: Kernel
+    right: Kernel
+
+    def pairwise(self, A: Any, B: Any) -> Array:
+        product = self.left.block(A, B)
+        product *= self.right.block(A, B)
+        return product
+
+    def from_products(self, products: Array, A: Any, B: Any) -> Array:
+        product = self.left.from_products(products.copy(), A, B)
+        product *= self.right.from_products(products, A, B)
+        return product
+
+    def diagonal(self, A: Any) -> Array:
+        return self.left.diagonal(A) * self.right.diagonal(A)
+
+    def float32_error(self, A: Any) -> float | None:
+        errors = [part.float32_error(A) for part in self.parts]
+        return None if None in errors else sum(errors)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Scaled(Composed):
+    """factor * K with factor > 0."""
+
+    kernel: Kernel
+    factor: float
+
+    def __post_init__(self) -> None:
+        if not self.factor > 0:
+            raise ValueError(f"A kernel can only be scaled by a positive number, got {self.factor}.")
+
+    def pairwise(self, A: Any, B: Any) -> Array:
+        return self._scale(self.kernel.block(A, B))
+
+    def from_products(self, products: Array, A: Any, B: Any) -> Array:
+        return self._scale(self.kernel.from_products(products, A, B))
+
+    def _scale(self, K: Array) -> Array:
+        K *= K.dtype.type(self.factor)
+        return K
+
+    def diagonal(self, A: Any) -> Array:
+        return self.factor * self.kernel.diagonal(A)
+
+    def float32_error(self, A: Any) -> float | None:
+        return self.kernel.float32_error(A)
+
+
+@dataclass(frozen=True)
+class Shifted(Composed):
+    """K + constant with constant >= 0: K + 1 is the regularised bias (every point gets one more feature, 1)."""
+
+    kernel: Kernel
+    constant: float
+
+    def __post_init__(self) -> None:
+        if not self.constant >= 0:
+            raise ValueError(f"A kernel can only be shifted by a number >= 0, got {self.constant}.")
+
+    def pairwise(self, A: Any, B: Any) -> Array:
+        return self._shift(self.kernel.block(A, B))
+
+    def from_products(self, products: Array, A: Any, B: Any) -> Array:
+        return self._shift(self.kernel.from_products(products, A, B))
+
+    def _shift(self, K: Array) -> Array:
+        K += K.dtype.type(self.constant)
+        return K
+
+    def diagonal(self, A: Any) -> Array:
+        return self.kernel.diagonal(A) + self.constant
+
+    def float32_error(self, A: Any) -> float | None:
+        return self.kernel.float32_error(A)
+
+
+@dataclass(frozen=True)
+class Normalized(Composed):
+    """K(x, z) / sqrt(K(x, x) K(z, z)); points of length zero keep similarity zero."""
+
+    kernel: Kernel
+
+    def pairwise(self, A: Any, B: Any) -> Array:
+        return self._normalise(self.kernel.block(A, B), A, B)
+
+    def from_products(self, products: Array, A: Any, B: Any) -> Array:
+        return self._normalise(self.kernel.from_products(products, A, B), A, B)
+
+    def _normalise(self, K: Array, A: Any, B: Any) -> Array:
+        K /= self._lengths(A)[:, None].astype(K.dtype)
+        K /= self._lengths(B)[None, :].astype(K.dtype)
+        return K
+
+    def _lengths(self, A: Any) -> Array:
+        squares = self.kernel.diagonal(A)
+        return np.sqrt(np.where(squares > 0, squares, 1.0))
+
+    def diagonal(self, A: Any) -> Array:
+        return (self.kernel.diagonal(A) > 0).astype(np.float64)
+
+    def float32_error(self, A: Any) -> float | None:
+        error = self.kernel.float32_error(A)
+        return None if error is None else 2.0 * error

@@ -1,0 +1,105 @@
+"""Kernels given from outside: a matrix, a function that makes matrices, a function of two objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.rows import Array
+from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.points import Entries, Objects, Points
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """The data are the kernel values: row i of X holds K(x_i, training points)."""
+
+    def prepare(self, X: Any, dtype: Any = np.float64, centre: Array | None = None) -> Points:
+        return Entries(X, np.arange(X.shape[0]))
+
+    def pairwise(self, A: Entries, B: Entries) -> Array:
+        return np.asarray(A.matrix[np.ix_(A.at, B.at)], np.float64)
+
+    def diagonal(self, A: Entries) -> Array:
+        return np.asarray(A.matrix[A.at, A.at], np.float64)
+
+
+@dataclass(frozen=True)
+class GramFunction(Kernel):
+    """A function of two collections that returns the whole matrix (scikit-learn's convention)."""
+
+    function: Callable[[Any, Any], Any]
+
+    def prepare(self, X: Any, dtype: Any = np.float64, centre: Array | None = None) -> Points:
+        return Objects(X)
+
+    def pairwise(self, A: Objects, B: Objects) -> Array:
+        K = np.array(self.function(A.items, B.items), dtype=np.float64)
+        if K.shape != (len(A), len(B)):
+            raise ValueError(
+                f"The kernel function returned an array of shape {K.shape} for {len(A)} and {len(B)} points; "
+                f"it must return shape ({len(A)}, {len(B)})."
+            )
+        return _finite(K)
+
+    def diagonal(self, A: Objects) -> Array:
+        blocks = (A.take(slice(first, first + 32)) for first in range(0, len(A), 32))
+        return np.concatenate([np.diag(self.pairwise(some, some)) for some in blocks])
+
+
+@dataclass(frozen=True)
+class PairFunction(Kernel):
+    """A function of two objects that returns their similarity."""
+
+    function: Callable[[Any, Any], float]
+
+    def prepare(self, X: Any, dtype: Any = np.float64, centre: Array | None = None) -> Points:
+        return Objects(X)
+
+    def pairwise(self, A: Objects, B: Objects) -> Array:
+        return _finite(np.array([[float(self.function(a, b)) for b in B.items] for a in A.items]))
+
+    def diagonal(self, A: Objects) -> Array:
+        return _finite(np.array([float(self.function(a, a)) for a in A.items]))
+
+
+def _finite(K: Array) -> Array:
+    bad = ~np.isfinite(K)
+    if bad.any():
+        where = tuple(int(k) for k in np.argwhere(bad)[0])
+        raise ValueError(
+            f"The kernel function returned {K[where]} at position {where} of a block of shape {K.shape}; "
+            "kernel values must be finite numbers."
+        )
+    return K
+
+
+def from_function(function: Callable[[Any, Any], Any], X: Any) -> Kernel:
+    """Find out by a small trial whether ``function`` makes matrices or compares two objects.
+
+    The matrix convention is tried first, on 2 and 3 points, so that a transposed or flattened answer shows.
+    """
+    first, second = X[:2], X[:3]
+    wanted = (first.shape[0], second.shape[0])
+    try:
+        answer = np.asarray(function(first, second), dtype=np.float64)
+        matrix_answer = f"an array of shape {answer.shape}"
+        if answer.shape == wanted:
+            return GramFunction(function)
+    except Exception as problem:  # the user's function may fail in any way on input it was not made for
+        matrix_answer = f"{type(problem).__name__}: {problem}"
+    try:
+        value = np.asarray(function(X[0], X[1]), dtype=np.float64)
+        pair_answer = f"an array of shape {value.shape}"
+        if value.ndim == 0:
+            return PairFunction(function)
+    except Exception as problem:
+        pair_answer = f"{type(problem).__name__}: {problem}"
+    raise ValueError(
+        "The kernel function fits neither convention. Called with "
+        f"{wanted[0]} and {wanted[1]} points it gave {matrix_answer}, where a matrix of shape {wanted} was expected; "
+        f"called with two single points it gave {pair_answer}, where a number was expected."
+    )

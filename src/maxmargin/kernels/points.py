@@ -1,0 +1,104 @@
+"""What kernels compare: vectors with their norms, arbitrary objects, or rows of a given matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from maxmargin.core import rows as storage
+from maxmargin.core.rows import Array, CsrRows, DenseRows, Index, Rows
+
+
+class Points(Protocol):
+    """An indexable collection of things that a kernel can compare."""
+
+    def __len__(self) -> int: ...
+
+    def take(self, index: Index) -> Points:
+        """The points at ``index``."""
+        ...
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Rows with their squared norms, possibly moved by a common ``centre``."""
+
+    rows: Rows
+    squares: Array
+
+    def __len__(self) -> int:
+        return len(self.squares)
+
+    def take(self, index: Index) -> Vectors:
+        return Vectors(storage.take_rows(self.rows, index), self.squares[index])
+
+    def products(self, other: Vectors) -> Array:
+        """The matrix of inner products, by BLAS where both sides are dense."""
+        if isinstance(self.rows, DenseRows) and isinstance(other.rows, DenseRows):
+            return self.rows.values @ other.rows.values.T
+        return self._tile(other, storage.inner_products)
+
+    def l1_distances(self, other: Vectors) -> Array:
+        """The matrix of city-block distances."""
+        return self._tile(other, storage.l1_distances)
+
+    def _tile(self, other: Vectors, loop: Any) -> Array:
+        out = np.empty((len(self), len(other)), self.dtype)
+        loop(self.rows, other.rows, np.zeros(storage.width(self.rows)), out)
+        return out
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float32 or float64."""
+        return (self.rows.values if isinstance(self.rows, DenseRows) else self.rows.data).dtype
+
+
+def vectors(X: Any, dtype: Any, centre: Array | None = None) -> Vectors:
+    """Rows of ``X`` as vectors of ``dtype``; dense rows minus ``centre``, which spares differences their cancellation."""
+    if centre is not None and not sparse.issparse(X):
+        X = X - centre
+    rows = storage.rows_of(X, dtype)
+    return Vectors(rows, storage.squared_norms(rows))
+
+
+def centre_of(X: Any) -> Array | None:
+    """The mean of dense rows; None for sparse ones, which subtracting it would fill."""
+    return None if sparse.issparse(X) else np.mean(X, axis=0, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Things that only the user's function understands: strings, graphs, rows of a table."""
+
+    items: Any
+
+    def __len__(self) -> int:
+        return self.items.shape[0]
+
+    def take(self, index: Index) -> Objects:
+        return Objects(self.items[index])
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Positions in a given kernel matrix: ``at`` are rows when it stands left in a block, columns when right."""
+
+    matrix: Array
+    at: Array
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    def take(self, index: Index) -> Entries:
+        return Entries(self.matrix, self.at[index])
+
+
+def narrow(rows: Rows) -> bool:
+    """Whether BLAS on dense rows beats loops over stored entries: few columns, or many of them stored."""
+    if not isinstance(rows, CsrRows):
+        return False
+    stored = len(rows.data) / max(1, storage.count(rows))
+    return rows.width <= max(64.0, 64.0 * stored)

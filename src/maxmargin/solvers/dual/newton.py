@@ -1,0 +1,101 @@
+"""Newton steps on the free multipliers: the last digits of a small problem.
+
+With the bounded multipliers fixed, the free ones F solve one linear system. The step d maximises the objective over F:
+
+    [K_FF + R   1] [d]   [v_F]
+    [1'         0] [b] = [0  ]      (without the border where there is no free bias)
+
+and is cut where the first multiplier meets its bound, which then leaves F. K_FF may be singular (twins, more free rows
+than features): a little is added to its diagonal and the system is solved again for the rest, as in the proximal point
+method, which converges to the exact step wherever that exists.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from maxmargin.core import limits
+from maxmargin.core.rows import Array
+from maxmargin.solvers.dual.steps import Block
+
+PROXIMAL = 1e-12  # of the largest diagonal entry
+CORRECTIONS = 3
+MOST_CUTS = 50  # bounds met before the sequential steps take over again
+SNAP = 1e-13  # multipliers this near a bound, relative to the largest one, are at the bound
+RAY = 1e9  # how far to follow a direction that rises without end, relative to the point
+
+
+def polish(block: Block, v: Array, beta: Array, balanced: bool) -> None:
+    """Newton steps until the free set no longer changes. Writes: v, beta."""
+    for _ in range(MOST_CUTS):
+        limits.checkpoint()
+        free = np.flatnonzero((beta > block.lower) & (beta < block.upper))
+        if len(free) < 1 + balanced:
+            return
+        direction = _direction(block, v, free, balanced)
+        if direction is None:
+            return
+        if not _move(block, v, beta, free, direction, balanced):
+            return
+
+
+def _direction(block: Block, v: Array, free: Array, balanced: bool) -> Array | None:
+    K = np.array(block.K[np.ix_(free, free)], np.float64)
+    K[np.diag_indices_from(K)] += block.ridge[free]
+    scale = float(np.max(np.diag(K), initial=0.0))
+    try:
+        factor = linalg.cho_factor(
+            K + PROXIMAL * len(free) * scale * np.eye(len(free)), lower=True, check_finite=False
+        )
+    except linalg.LinAlgError:
+        return None
+    ones = linalg.cho_solve(factor, np.ones(len(free)), check_finite=False)
+    direction = np.zeros(len(free))
+    for _ in range(CORRECTIONS):
+        rest = v[free] - K @ direction
+        step = linalg.cho_solve(factor, rest, check_finite=False)
+        if balanced:
+            step -= (step.sum() / ones.sum()) * ones
+        direction += step
+    if balanced:
+        direction -= direction.mean()
+    return direction if np.isfinite(direction).all() else None
+
+
+def _move(block: Block, v: Array, beta: Array, free: Array, direction: Array, balanced: bool) -> bool:
+    """Go along ``direction`` to its maximum or to the first bound; True where a bound was met. Writes: v, beta."""
+    here = beta[free]
+    image = block.K[:, free] @ direction
+    image[free] += block.ridge[free] * direction
+    slope, bend = float(v[free] @ direction), float(direction @ image[free])
+    if not slope > 0.0:
+        return False
+    with np.errstate(divide="ignore", invalid="ignore"):
+        limit = np.where(direction > 0, block.upper[free], block.lower[free])
+        room = np.where(direction != 0.0, (limit - here) / direction, np.inf)
+    nearest = float(room.min())
+    length = min(slope / bend if bend > 0.0 else np.inf, nearest)
+    if np.isinf(length):
+        length = RAY * (1.0 + float(np.abs(here).sum())) / float(np.abs(direction).sum())
+    new = here + length * direction
+    met = room <= length
+    new[met] = limit[met]
+    size = float(np.max(np.abs(beta)))
+    for bound in (block.lower[free], block.upper[free]):
+        near = np.abs(new - bound) <= SNAP * size
+        new[near] = bound[near]
+        met |= near
+    if balanced:
+        _rebalance(new, float(new.sum() - here.sum()), ~met)
+    v -= block.K[:, free] @ (new - here)
+    v[free] -= block.ridge[free] * (new - here)
+    beta[free] = new
+    return bool(met.any())
+
+
+def _rebalance(new: Array, excess: float, inner: Array) -> None:
+    """Take the rounding in the sum off the largest multiplier that is still free. Writes: new."""
+    if inner.any():
+        at = np.flatnonzero(inner)
+        new[at[np.argmax(np.abs(new[at]))]] -= excess
