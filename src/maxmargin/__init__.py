@@ -1,1 +1,51 @@
-"""maxmargin"""
+"""maxmargin: support vector machines for Python, complete, fast and proven optimal.
+
+Names load when first used, so that ``import maxmargin`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from maxmargin.certificates import Margins as Margins
+    from maxmargin.certificates import certify as certify
+    from maxmargin.certificates import margins as margins
+    from maxmargin.core.problem import BoxQP as BoxQP
+    from maxmargin.core.problem import Loss as Loss
+    from maxmargin.core.problem import soft_margin as soft_margin
+    from maxmargin.core.solution import Certificate as Certificate
+    from maxmargin.core.solution import Progress as Progress
+    from maxmargin.core.solution import Status as Status
+    from maxmargin.estimators import SVC as SVC
+    from maxmargin.kernels import mercer as mercer
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "SVC": "maxmargin.estimators",
+    "BoxQP": "maxmargin.core.problem",
+    "Certificate": "maxmargin.core.solution",
+    "Loss": "maxmargin.core.problem",
+    "Margins": "maxmargin.certificates",
+    "Progress": "maxmargin.core.solution",
+    "Status": "maxmargin.core.solution",
+    "certify": "maxmargin.certificates",
+    "margins": "maxmargin.certificates",
+    "mercer": "maxmargin.kernels",
+    "soft_margin": "maxmargin.core.problem",
+}
+__all__ = [*sorted(_HOMES)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'maxmargin' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_HOMES]

@@ -45,20 +45,21 @@ def evaluate(problem: BoxQP, beta: Array, *, exact: bool = False) -> tuple[Certi
     bias, violation = bias_and_violation(problem, given, problem.p - f - problem.ridge * beta)
     violation += 2.0 * float(error.max(initial=0.0))
     definite, reason = problem.gram.definiteness(np.flatnonzero(beta))
+    square = max(float(beta @ f), 0.0)
+    norm = math.sqrt(square)
     if not definite:
-        return Certificate(math.nan, math.nan, math.nan, violation, bias, moved, 0.0, reason), f
-    norm = max(float(beta @ f), 0.0)  # ||w||^2
-    dual = float(problem.p @ beta) - 0.5 * norm - 0.5 * float(problem.ridge @ beta**2)
+        return Certificate(math.nan, math.nan, math.nan, violation, bias, norm, moved, 0.0, reason), f
+    dual = float(problem.p @ beta) - 0.5 * square - 0.5 * float(problem.ridge @ beta**2)
     if problem.hard:
-        primal = _hard_primal(problem, f + bias, norm)
-        return Certificate(primal, dual, max(primal - dual, 0.0), violation, bias, moved, 0.0, reason), f
+        primal = _hard_primal(problem, f + bias, square)
+        return Certificate(primal, dual, max(primal - dual, 0.0), violation, bias, norm, moved, 0.0, reason), f
     t = problem.p - f - bias
     terms = _terms(problem, beta, t)
     # A term is convex in t, so over an interval it is largest at an end.
     worst = np.maximum(_terms(problem, beta, t - error), _terms(problem, beta, t + error))
     gap = float(worst.sum()) + abs(bias * float(beta.sum()))
     rounding = float((worst - terms).sum())
-    return Certificate(dual + gap, dual, gap, violation, bias, moved, rounding, reason), f
+    return Certificate(dual + gap, dual, gap, violation, bias, norm, moved, rounding, reason), f
 
 
 def feasible_point(problem: BoxQP, beta: Array) -> Array:
@@ -100,7 +101,7 @@ def _refresh(problem: BoxQP, beta: Array, f: Array, error: Array) -> tuple[Array
     return f, error
 
 
-def _hard_primal(problem: BoxQP, decision: Array, norm: float) -> float:
+def _hard_primal(problem: BoxQP, decision: Array, square: float) -> float:
     """||w||^2 / 2 after scaling (w, b) until the smallest y f is one; infinite where a row is on the wrong side."""
     smallest = float(np.min(problem.p * decision))
-    return 0.5 * norm / smallest**2 if smallest > 0 else math.inf
+    return 0.5 * square / smallest**2 if smallest > 0 else math.inf

@@ -68,3 +68,8 @@ def checkpoint() -> None:
         raise Cancelled
     if time.monotonic() > active.deadline:
         raise OutOfTime
+
+
+def now() -> float:
+    """The clock of all deadlines."""
+    return time.monotonic()

@@ -101,12 +101,16 @@ def soft_margin(gram: GramMatrix, y: Array, C: Array, loss: Loss = Loss.HINGE, f
     """The support vector classifier: labels ``y`` in {-1, +1} and a cost ``C`` per row (infinity: hard margin).
 
     A regularised bias is the kernel K + 1 without a free bias; no bias is K without one.
+
+    With an indefinite kernel the squared hinge has no maximum. There its slope is held at 2 C beyond the hyperplane
+    (xi >= 1), which bounds alpha by 2 C.
     """
     y = np.asarray(y, np.float64)
     C = np.broadcast_to(np.asarray(C, np.float64), y.shape)
     bound, ridge = C, np.zeros(len(y))
     if loss is Loss.SQUARED_HINGE:
-        bound = np.where(C > 0, np.inf, 0.0)
+        definite, _ = gram.definiteness(np.empty(0, np.int64))
+        bound = np.where(C > 0, np.inf, 0.0) if definite else 2.0 * C
         ridge = np.divide(0.5, C, out=ridge, where=C > 0)
     return BoxQP(
         gram=gram,

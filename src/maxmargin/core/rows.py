@@ -37,16 +37,25 @@ Rows: TypeAlias = "DenseRows | CsrRows"
 def rows_of(X: Any, dtype: Any) -> Rows:
     """View ``X`` (ndarray or CSR) as rows of ``dtype``; copies only if the type or layout differs."""
     if sparse.issparse(X):
-        return CsrRows(X.data.astype(dtype, copy=False), X.indices, X.indptr, X.shape[1])
-    return DenseRows(np.ascontiguousarray(X, dtype))
+        return _read_only(CsrRows(X.data.astype(dtype, copy=False), X.indices, X.indptr, X.shape[1]))
+    return _read_only(DenseRows(np.ascontiguousarray(X, dtype)))
+
+
+def _read_only(rows: Any) -> Any:
+    """The same memory behind views that cannot be written: loops then compile once, for user's arrays and copies alike."""
+    views = [part.view() if isinstance(part, np.ndarray) else part for part in rows]
+    for view in views:
+        if isinstance(view, np.ndarray):
+            view.flags.writeable = False
+    return type(rows)(*views)
 
 
 def take_rows(rows: Rows, index: Index) -> Rows:
     """The rows at ``index``: a view for a slice of dense rows, a copy otherwise."""
     if isinstance(rows, DenseRows):
-        return DenseRows(rows.values[index])
+        return _read_only(DenseRows(rows.values[index]))
     chosen = as_csr(rows)[index]
-    return CsrRows(chosen.data, chosen.indices, chosen.indptr, rows.width)
+    return _read_only(CsrRows(chosen.data, chosen.indices, chosen.indptr, rows.width))
 
 
 def as_csr(rows: CsrRows) -> sparse.csr_array:
@@ -162,13 +171,6 @@ def l1_distances(A, B, scratch, out):
         for j in range(out.shape[1]):
             out[i, j] = row_l1(B, j, scratch, norm)
         row_clear(A, i, scratch)
-
-
-@kernel()
-def weighted_sum(rows, weights, out):
-    """out = sum_i weights_i x_i. Writes: out."""
-    for i in range(len(weights)):
-        row_axpy(rows, i, weights[i], out)
 
 
 def squared_norms(rows: Rows) -> Array:

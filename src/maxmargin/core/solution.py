@@ -34,9 +34,9 @@ class Certificate(NamedTuple):
     """Proof of optimality, recomputed from the problem and the point alone.
 
     ``dual <= optimum <= primal``, so the point is at most ``gap`` above the optimum. ``violation`` is the largest
-    violation of the optimality (KKT) conditions, in units of the decision function. ``moved`` says how far the given
-    multipliers were from satisfying the constraints; the values hold for the nearest point found that does.
-    ``rounding`` is the part of ``gap`` that only bounds the error of float32 kernel values. Where the Gram matrix is
+    violation of the optimality (KKT) conditions, in units of the decision function. ``bias`` is b and ``norm`` is
+    ||w||. ``moved`` says how far the given multipliers were from satisfying the constraints; the values hold for a
+    point nearby that does. ``rounding`` is the part of ``gap`` that only bounds the error of float32 kernel values. Where the Gram matrix is
     not positive semidefinite there is no duality: the values are NaN and ``reason`` says why.
     """
 
@@ -45,6 +45,7 @@ class Certificate(NamedTuple):
     gap: float
     violation: float
     bias: float
+    norm: float
     moved: float = 0.0
     rounding: float = 0.0
     reason: str = ""
@@ -100,6 +101,7 @@ def combine(parts: list[Certificate]) -> Certificate:
         gap=sum(part.gap for part in parts),
         violation=max(part.violation for part in parts),
         bias=math.nan,
+        norm=math.nan,
         moved=max(part.moved for part in parts),
         rounding=sum(part.rounding for part in parts),
         reason="; ".join(dict.fromkeys(part.reason for part in parts if part.reason)),

@@ -35,6 +35,16 @@ class Kernel(ABC):
         return False
 
     @property
+    def of_positions(self) -> bool:
+        """Whether the data are kernel values themselves, and a point is a position in their matrix."""
+        return False
+
+    @property
+    def of_objects(self) -> bool:
+        """Whether the kernel compares things other than vectors of numbers."""
+        return False
+
+    @property
     def definite(self) -> bool | None:
         """True where K is positive semidefinite on all data (Mercer); None where that depends."""
         return None
@@ -58,6 +68,10 @@ class Kernel(ABC):
     def prepare(self, X: Any, dtype: Any = np.float64, centre: Array | None = None) -> Points:
         """The points of ``X`` in the form that this kernel compares."""
         return vectors(X, dtype, centre)
+
+    def rows(self, X: Any, index: Array) -> Any:
+        """Training data of some rows only."""
+        return X[index]
 
     def float32_error(self, A: Any) -> float | None:
         """Bound on the relative error of float32 values on these points; None where there is none."""
@@ -125,11 +139,22 @@ class Composed(Kernel):
         return all(part.translation_invariant for part in self.parts)
 
     @property
+    def of_positions(self) -> bool:
+        return any(part.of_positions for part in self.parts)
+
+    @property
+    def of_objects(self) -> bool:
+        return any(part.of_objects for part in self.parts)
+
+    @property
     def definite(self) -> bool | None:
         return True if all(part.definite for part in self.parts) else None
 
     def prepare(self, X: Any, dtype: Any = np.float64, centre: Array | None = None) -> Points:
         return self.parts[0].prepare(X, dtype, centre)
+
+    def rows(self, X: Any, index: Array) -> Any:
+        return self.parts[0].rows(X, index)
 
     def resolved(self, gamma: float) -> Kernel:
         chosen = {field.name: getattr(self, field.name) for field in fields(self)}

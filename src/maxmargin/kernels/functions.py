@@ -17,8 +17,15 @@ from maxmargin.kernels.points import Entries, Objects, Points
 class Precomputed(Kernel):
     """The data are the kernel values: row i of X holds K(x_i, training points)."""
 
+    @property
+    def of_positions(self) -> bool:
+        return True
+
     def prepare(self, X: Any, dtype: Any = np.float64, centre: Array | None = None) -> Points:
         return Entries(X, np.arange(X.shape[0]))
+
+    def rows(self, X: Any, index: Array) -> Any:
+        return X[np.ix_(index, index)]
 
     def pairwise(self, A: Entries, B: Entries) -> Array:
         return np.asarray(A.matrix[np.ix_(A.at, B.at)], np.float64)
@@ -32,6 +39,10 @@ class GramFunction(Kernel):
     """A function of two collections that returns the whole matrix (scikit-learn's convention)."""
 
     function: Callable[[Any, Any], Any]
+
+    @property
+    def of_objects(self) -> bool:
+        return True
 
     def prepare(self, X: Any, dtype: Any = np.float64, centre: Array | None = None) -> Points:
         return Objects(X)
@@ -55,6 +66,10 @@ class PairFunction(Kernel):
     """A function of two objects that returns their similarity."""
 
     function: Callable[[Any, Any], float]
+
+    @property
+    def of_objects(self) -> bool:
+        return True
 
     def prepare(self, X: Any, dtype: Any = np.float64, centre: Array | None = None) -> Points:
         return Objects(X)

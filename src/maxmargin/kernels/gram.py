@@ -27,6 +27,8 @@ ROW_TILE = 256  # 256 x 1024 float32 values are 1 MB: a tile stays in the L2 cac
 COLUMN_TILE = 1024
 UPDATE_TILE = 8192  # columns per thread when rows are added up: 64 KB of float64 sums
 STREAMED_ROWS = 512
+FLOAT64_ROWS = 2000  # up to here float64 costs little and problems are solved to the last digits
+FLOAT32_SHARE = 0.1
 DEFINITENESS_ROWS = 2000  # Cholesky of 2000 rows takes 0.05 s
 MEMORY_FRACTION = 0.25
 
@@ -77,10 +79,14 @@ def default_budget() -> int:
 
 
 class Gram:
-    """K_ij = kernel(x_i, x_j), computed in ``dtype`` tiles on ``n_jobs`` threads and held within ``budget`` bytes."""
+    """K_ij = kernel(x_i, x_j), computed in tiles on ``n_jobs`` threads and held within ``budget`` bytes.
+
+    Kernel values are float32 where there are many rows and their relative error stays well below ``accuracy``;
+    otherwise, and always with ``accuracy=0``, float64.
+    """
 
     def __init__(
-        self, kernel: Kernel, X: Any, dtype: Any = np.float64, budget: int | None = None, n_jobs: int = 1
+        self, kernel: Kernel, X: Any, accuracy: float = 0.0, budget: int | None = None, n_jobs: int = 1
     ) -> None:
         self.kernel = kernel
         self.n_jobs = n_jobs
@@ -88,8 +94,11 @@ class Gram:
         self._centre = centre_of(X) if kernel.translation_invariant else None
         self.budget = default_budget() if budget is None else budget
         self._densify = self._dense_pays(X)
-        self.points = self._prepare(X, dtype)
-        self.dtype = np.dtype(dtype) if isinstance(self.points, Vectors) else np.dtype(np.float64)
+        self.dtype = np.dtype(np.float32 if accuracy > 0 and X.shape[0] > FLOAT64_ROWS else np.float64)
+        self.points = self._prepare(X, self.dtype)
+        if self.dtype == np.float32 and not self._float32_serves(accuracy):
+            self.dtype = np.dtype(np.float64)
+            self.points = self._prepare(X, self.dtype)
         self.diagonal = self.kernel.diagonal(self.points)
         self._column_tile = COLUMN_TILE if isinstance(self.points, Vectors) else max(1, self.n)
         self._make_store()
@@ -114,6 +123,10 @@ class Gram:
 
     def _prepare(self, X: Any, dtype: Any) -> Points:
         return self.kernel.prepare(X.toarray() if self._densify else X, dtype, self._centre)
+
+    def _float32_serves(self, accuracy: float) -> bool:
+        error = self.kernel.float32_error(self.points)
+        return error is not None and error <= FLOAT32_SHARE * accuracy
 
     def _exact_points(self, index: Array) -> Points:
         """Points in float64 at ``index``, from the user's own data where the tiles are float32."""
@@ -240,6 +253,14 @@ class Gram:
 
             thread_map(tile, range(0, self.n, self._column_tile), self.n_jobs)
         self._learn("seconds_per_value", begun, len(rows) * self.n)
+
+    def restricted(self, rows: Array) -> Gram:
+        """The matrix of some of the rows; what this one has computed is copied, not computed again."""
+        part = Gram(self.kernel, self.kernel.rows(self._X, rows), 0.0, self.budget, self.n_jobs)
+        if self.dtype == part.dtype and part.residence is Residence.WHOLE:
+            part._store[:] = self.submatrix(rows)
+            part._slot_of[:] = part._row_in[:] = np.arange(part.n)
+        return part
 
     # --- what certificates ask -----------------------------------------------------------------------------------------
 

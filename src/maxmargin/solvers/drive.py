@@ -43,15 +43,16 @@ def solve(
     with its best point instead of raising.
     """
     run = _Run(problem, solver, max_iter, time_limit, watch)
-    try:
-        with limits.limits() as active:
+    with limits.limits() as active:
+        try:
             run.to_the_end(guess, active)
-    except limits.OutOfTime:
-        run.status = Status.TIME_LIMIT
-    except (KeyboardInterrupt, limits.Cancelled):
-        if interrupt == "raise":
-            raise
-        run.status = Status.INTERRUPTED
+        except limits.OutOfTime:
+            run.status = Status.TIME_LIMIT
+        except (KeyboardInterrupt, limits.Cancelled):
+            if interrupt == "raise":
+                raise
+            run.status = Status.INTERRUPTED
+            active.cancel.set()  # the other problems of the same fit end too
     return run.solution()
 
 

@@ -19,7 +19,7 @@ from maxmargin.core import limits
 from maxmargin.core.rows import Array
 from maxmargin.solvers.dual.steps import Block
 
-PROXIMAL = 1e-12  # of the largest diagonal entry
+PROXIMAL = (1e-16, 1e-14, 1e-12, 1e-10)  # of the sum of the diagonal: rounding in K is of that size
 CORRECTIONS = 3
 MOST_CUTS = 50  # bounds met before the sequential steps take over again
 SNAP = 1e-13  # multipliers this near a bound, relative to the largest one, are at the bound
@@ -44,11 +44,8 @@ def _direction(block: Block, v: Array, free: Array, balanced: bool) -> Array | N
     K = np.array(block.K[np.ix_(free, free)], np.float64)
     K[np.diag_indices_from(K)] += block.ridge[free]
     scale = float(np.max(np.diag(K), initial=0.0))
-    try:
-        factor = linalg.cho_factor(
-            K + PROXIMAL * len(free) * scale * np.eye(len(free)), lower=True, check_finite=False
-        )
-    except linalg.LinAlgError:
+    factor = _factor(K, len(free) * scale)
+    if factor is None:
         return None
     ones = linalg.cho_solve(factor, np.ones(len(free)), check_finite=False)
     direction = np.zeros(len(free))
@@ -61,6 +58,16 @@ def _direction(block: Block, v: Array, free: Array, balanced: bool) -> Array | N
     if balanced:
         direction -= direction.mean()
     return direction if np.isfinite(direction).all() else None
+
+
+def _factor(K: Array, scale: float) -> tuple[Array, bool] | None:
+    """Cholesky factor of K plus the least multiple of the identity that lets it exist."""
+    for little in PROXIMAL:
+        try:
+            return linalg.cho_factor(K + little * scale * np.eye(len(K)), lower=True, check_finite=False)
+        except linalg.LinAlgError:
+            continue
+    return None
 
 
 def _move(block: Block, v: Array, beta: Array, free: Array, direction: Array, balanced: bool) -> bool:

@@ -101,7 +101,8 @@ class SMO:
         whole = len(beta) == problem.n
         tol = self.tol if whole and state.violation > self.tol else INNER * state.violation
         tol = max(tol, 0.5 * self.goal(problem, state))
-        most = int(min(max_steps, 100 * len(beta) + 10_000))
+        finish = self._to_the_end(problem) or problem.hard
+        most = int(min(max_steps, (10 if finish else 100) * len(beta) + 1000))
         gains, done, moving = np.empty(len(beta)), 0, True
         while done < most and moving:
             more, violation, moving = steps(block, v, beta, gains, tol, min(BURST, most - done))
@@ -109,7 +110,7 @@ class SMO:
             if violation <= tol:
                 break
             limits.checkpoint()
-        if self._to_the_end(problem) or problem.hard:
+        if finish:
             polish(block, v, beta, problem.balanced)
         return done, moving
 

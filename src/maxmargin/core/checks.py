@@ -1,0 +1,175 @@
+"""The door: user's X, y, weights and parameters become arrays in one layout, or a clear error.
+
+This is the only file that calls scikit-learn's validation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from maxmargin.core.rows import Array
+
+
+class Rule(NamedTuple):
+    """What a parameter must be, in words and as a test."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+
+def positive(value: Any) -> bool:
+    """A number above zero; infinity counts."""
+    return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value) and value > 0
+
+
+def integer(value: Any) -> bool:
+    """An integer of any kind but bool."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def boolean(value: Any) -> bool:
+    """True or False, also NumPy's."""
+    return isinstance(value, bool | np.bool_)
+
+
+def number(value: Any) -> bool:
+    """A finite real number."""
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def one_of(*options: Any) -> Rule:
+    """One of a few values, most of them words."""
+    named = ", ".join(repr(option) for option in options)
+    return Rule(f"one of {named}", lambda value: any(value is o or (isinstance(o, str) and value == o) for o in options))
+
+
+def parameters(estimator: Any, rules: dict[str, Rule]) -> None:
+    """Check every parameter against its rule."""
+    for name, rule in rules.items():
+        value = getattr(estimator, name)
+        if not rule.holds(value):
+            raise ValueError(f"{type(estimator).__name__}: {name} must be {rule.words}; got {value!r}.")
+
+
+def training_data(estimator: Any, X: Any, y: Any, objects: bool, square: bool) -> tuple[Any, Array]:
+    """X as rows (or objects that only the kernel understands) and y as one label per row."""
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
+            "Supervised learning needs one label per row."
+        )
+    if objects and holds_objects(X):
+        items = as_objects(X)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(items, y)
+        rows: Any = items
+    else:
+        _refuse_text(X)
+        layout = _LAYOUT | ({"accept_sparse": False} if square else {})
+        rows, y = validate_data(estimator, X, y, multi_output=False, **layout)
+        rows = _compact(rows)
+        if square and rows.shape[0] != rows.shape[1]:
+            raise ValueError(
+                f"With kernel='precomputed' X must be the square matrix of all kernel values between training rows; "
+                f"got shape {rows.shape}."
+            )
+    check_classification_targets(y)
+    return rows, np.asarray(y)
+
+
+def prediction_data(estimator: Any, X: Any, objects: bool) -> Any:
+    """X of the kind that the estimator was fitted on."""
+    if objects and holds_objects(X):
+        return as_objects(X)
+    _refuse_text(X)
+    return _compact(validate_data(estimator, X, reset=False, **_LAYOUT))
+
+
+_LAYOUT: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "C"}
+
+
+def holds_objects(X: Any) -> bool:
+    """Whether X is a collection of things that are not numbers: strings, graphs, ragged lists."""
+    if sparse.issparse(X) or hasattr(X, "iloc") or hasattr(X, "__dataframe__"):
+        return False
+    if isinstance(X, np.ndarray):
+        return X.dtype.kind in "OUS"
+    return len(X) > 0 and not isinstance(X[0], Real | list | tuple | np.ndarray)
+
+
+def as_objects(X: Any) -> Array:
+    """A one-dimensional array of objects."""
+    if isinstance(X, np.ndarray):
+        return X
+    items = np.empty(len(X), object)
+    items[:] = list(X)
+    return items
+
+
+def _refuse_text(X: Any) -> None:
+    """Numbers only: scikit-learn would answer text with 'could not convert string to float'."""
+    if isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype.kind in "US"):
+        first = next(iter(np.asarray(X, object).ravel()[:1]), None)
+        if isinstance(first, str):
+            raise ValueError(
+                f"X contains text ({first!r}), and this kernel compares vectors of numbers. Encode the text as "
+                "numbers first, or pass a kernel function that compares strings."
+            )
+
+
+def _compact(X: Any) -> Any:
+    """CSR without repeated entries and with 32-bit indices where they suffice."""
+    if not sparse.issparse(X):
+        return X
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.indices.dtype != np.int32 and max(X.shape[1], X.nnz) < np.iinfo(np.int32).max:
+        compact = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+        X = type(X)(compact, shape=X.shape)
+    return X
+
+
+def sample_weights(sample_weight: Any, n: int) -> Array:
+    """One finite weight >= 0 per row, not all zero."""
+    if sample_weight is None:
+        return np.ones(n)
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n, float(sample_weight))
+    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if weights.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if len(weights) != n:
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}: one weight per row of X.")
+    if (weights < 0).any():
+        at = int(np.argmax(weights < 0))
+        raise ValueError(f"Negative values in sample_weight: {weights[at]} at row {at}; weights must be >= 0.")
+    if not weights.any():
+        raise ValueError("All values in sample_weight are zero: there is no row left to learn from.")
+    return weights
+
+
+def class_costs(class_weight: Any, classes: Array, y: Array, weights: Array) -> Array:
+    """One factor of C per class; "balanced" counts the weights, so that a weight of 2 equals two rows."""
+    return compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weights)
+
+
+def at_least_two(classes: Array, name: str) -> None:
+    """A classifier needs two classes."""
+    if len(classes) < 2:
+        found = f"only class {classes[0]!r}" if len(classes) else "no class"
+        raise ValueError(
+            f"{name} needs rows of at least 2 classes; y holds {found} "
+            "(rows with sample_weight 0 do not count). The number of classes has to be greater than one; "
+            f"got {len(classes)} class."
+        )

@@ -1,0 +1,71 @@
+"""From an estimator's parameters to a kernel object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from maxmargin.core.rows import Array
+from maxmargin.kernels import RBF, Kernel, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
+from maxmargin.kernels.functions import from_function
+
+KERNEL_NAMES = ("linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed")
+ROWS_AT_ONCE = 4096
+
+
+def is_kernel(value: Any) -> bool:
+    """Whether ``value`` may be given as a kernel."""
+    return isinstance(value, Kernel) or callable(value) or value in KERNEL_NAMES
+
+
+def named_kernel(name: str, degree: float, coef0: float) -> Kernel:
+    """The kernel of a name, its width left open."""
+    made = {
+        "linear": Linear(),
+        "poly": Polynomial(degree, coef0=coef0),
+        "rbf": RBF(),
+        "sigmoid": Sigmoid(theta=coef0),
+        "laplacian": Laplacian(),
+        "precomputed": Precomputed(),
+    }
+    return made[name]
+
+
+def resolve_kernel(given: Any, degree: float, coef0: float, gamma: Any, X: Any, weights: Array) -> Kernel:
+    """The kernel to use on ``X``: widths that were left open are set from ``gamma``."""
+    if isinstance(given, str):
+        kernel = named_kernel(given, degree, coef0)
+    elif isinstance(given, Kernel):
+        kernel = given
+    else:
+        return from_function(given, X)
+    numeric = not isinstance(kernel, Linear | Precomputed) and X.dtype.kind == "f"
+    return kernel.resolved(choose_gamma(gamma, X, weights)) if numeric else kernel
+
+
+def choose_gamma(gamma: Any, X: Any, weights: Array) -> float:
+    """"scale": 1 / (d var(X)) with the weighted variance of all entries; "auto": 1 / d; or the number itself."""
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma == "scale":
+        variance = entry_variance(X, weights)
+        # Twelve digits, so that weights and repeated rows, whose sums round differently, give the same width.
+        return float(f"{1.0 / (X.shape[1] * variance):.12g}") if variance > 0 else 1.0
+    return float(gamma)
+
+
+def entry_variance(X: Any, weights: Array) -> float:
+    """Variance of the entries of X, each row counted by its weight, in float64 and without a copy of X."""
+    total = weights.sum() * X.shape[1]
+    if sparse.issparse(X):
+        mean = float(weights @ np.asarray(X.sum(axis=1)).ravel()) / total
+        square = float(weights @ np.asarray(X.multiply(X).sum(axis=1)).ravel()) / total
+        return max(square - mean**2, 0.0)
+    mean = float(weights @ X.sum(axis=1, dtype=np.float64)) / total
+    square = 0.0
+    for first in range(0, X.shape[0], ROWS_AT_ONCE):
+        part = slice(first, first + ROWS_AT_ONCE)
+        square += float(weights[part] @ ((X[part] - mean) ** 2).sum(axis=1, dtype=np.float64))
+    return square / total

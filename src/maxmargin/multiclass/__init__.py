@@ -1,0 +1,1 @@
+"""Level 3: many classes as several problems of two."""
