@@ -69,6 +69,10 @@ class GramMatrix(Protocol):
         """Estimated time of ``scores`` at a point with so many nonzero multipliers."""
         ...
 
+    def smallest_eigenvalue(self) -> float:
+        """Of K; of a sample of its rows where there are many."""
+        ...
+
     def definiteness(self, prefer: Array) -> tuple[bool, str]:
         """Whether K is positive semidefinite, and how far that was checked."""
         ...
@@ -102,16 +106,17 @@ def soft_margin(gram: GramMatrix, y: Array, C: Array, loss: Loss = Loss.HINGE, f
 
     A regularised bias is the kernel K + 1 without a free bias; no bias is K without one.
 
-    With an indefinite kernel the squared hinge has no maximum. There its slope is held at 2 C beyond the hyperplane
-    (xi >= 1), which bounds alpha by 2 C.
+    With an indefinite kernel the squared hinge has no maximum unless K + diag(ridge) is positive semidefinite, so there
+    the ridge is raised to minus the smallest eigenvalue: the same machine with a smaller C.
     """
     y = np.asarray(y, np.float64)
     C = np.broadcast_to(np.asarray(C, np.float64), y.shape)
     bound, ridge = C, np.zeros(len(y))
     if loss is Loss.SQUARED_HINGE:
-        definite, _ = gram.definiteness(np.empty(0, np.int64))
-        bound = np.where(C > 0, np.inf, 0.0) if definite else 2.0 * C
+        bound = np.where(C > 0, np.inf, 0.0)
         ridge = np.divide(0.5, C, out=ridge, where=C > 0)
+        if not gram.definiteness(np.empty(0, np.int64))[0]:
+            ridge = np.maximum(ridge, -gram.smallest_eigenvalue())
     return BoxQP(
         gram=gram,
         sign=y,

@@ -12,7 +12,7 @@ import time
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
 from maxmargin.core import limits
 from maxmargin.core import rows as storage
@@ -307,13 +307,27 @@ class Gram:
         if self.kernel.definite:
             return True, ""
         if self._definite is None:
-            rows, note = np.arange(self.n), ""
-            if self.n > DEFINITENESS_ROWS:
-                spread = np.linspace(0, self.n - 1, DEFINITENESS_ROWS).astype(np.int64)
-                rows = np.unique(np.concatenate([prefer[: DEFINITENESS_ROWS // 2], spread]))[:DEFINITENESS_ROWS]
-                note = f"positive semidefiniteness was checked on {len(rows)} of {self.n} rows"
-            limits.checkpoint()
-            sample = self._exact_points(rows)
-            definite = is_definite(self.kernel.block(sample, sample))
-            self._definite = (definite, note if definite else "the Gram matrix is not positive semidefinite")
+            rows = self._sample(prefer)
+            checked = f"positive semidefiniteness was checked on {len(rows)} of {self.n} rows"
+            definite = is_definite(self._exact_block(rows))
+            note = "the Gram matrix is not positive semidefinite" if not definite else ""
+            self._definite = (definite, checked if definite and len(rows) < self.n else note)
         return self._definite
+
+    def smallest_eigenvalue(self) -> float:
+        """Of K among up to 2,000 rows, which bounds that of K from above."""
+        K = self._exact_block(self._sample(np.empty(0, np.int64)))
+        return float(linalg.eigvalsh(0.5 * (K + K.T), subset_by_index=(0, 0))[0])
+
+    def _sample(self, prefer: Array) -> Array:
+        """All rows, or 2,000 of them: preferred ones and an even spread."""
+        if self.n <= DEFINITENESS_ROWS:
+            return np.arange(self.n)
+        half = DEFINITENESS_ROWS // 2
+        spread = np.linspace(0, self.n - 1, DEFINITENESS_ROWS - min(half, len(prefer))).astype(np.int64)
+        return np.unique(np.concatenate([prefer[:half], spread]))
+
+    def _exact_block(self, rows: Array) -> Array:
+        limits.checkpoint()
+        sample = self._exact_points(rows)
+        return self.kernel.block(sample, sample)
