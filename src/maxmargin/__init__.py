@@ -36,7 +36,19 @@ _HOMES = {
     "mercer": "maxmargin.kernels",
     "soft_margin": "maxmargin.core.problem",
 }
-__all__ = [*sorted(_HOMES)]
+__all__ = [
+    "SVC",
+    "BoxQP",
+    "Certificate",
+    "Loss",
+    "Margins",
+    "Progress",
+    "Status",
+    "certify",
+    "margins",
+    "mercer",
+    "soft_margin",
+]
 
 
 def __getattr__(name: str) -> Any:

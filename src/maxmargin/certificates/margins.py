@@ -59,6 +59,6 @@ def margins(problem: BoxQP, alpha: Array) -> Margins:
     )
 
 
-def distances(decision: Any, norm: float) -> Array:
+def distances(decision: Any, norm: float | Array) -> Array:
     """Distance of points to the hyperplane, |w'phi(x) + b| / ||w||, from their decision values."""
     return np.abs(np.asarray(decision, np.float64)) / norm

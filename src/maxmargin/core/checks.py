@@ -29,7 +29,7 @@ class Rule(NamedTuple):
 
 def positive(value: Any) -> bool:
     """A number above zero; infinity counts."""
-    return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value) and value > 0
+    return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value) and float(value) > 0
 
 
 def integer(value: Any) -> bool:
@@ -50,7 +50,9 @@ def number(value: Any) -> bool:
 def one_of(*options: Any) -> Rule:
     """One of a few values, most of them words."""
     named = ", ".join(repr(option) for option in options)
-    return Rule(f"one of {named}", lambda value: any(value is o or (isinstance(o, str) and value == o) for o in options))
+    return Rule(
+        f"one of {named}", lambda value: any(value is o or (isinstance(o, str) and value == o) for o in options)
+    )
 
 
 def parameters(estimator: Any, rules: dict[str, Rule]) -> None:
@@ -146,7 +148,8 @@ def sample_weights(sample_weight: Any, n: int) -> Array:
         return np.ones(n)
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n, float(sample_weight))
-    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    layout: dict[str, Any] = {"ensure_2d": False, "dtype": np.float64, "input_name": "sample_weight"}
+    weights = check_array(sample_weight, **layout)
     if weights.ndim != 1:
         raise ValueError("Sample weights must be 1D array or scalar")
     if len(weights) != n:

@@ -54,11 +54,11 @@ class GramMatrix(Protocol):
         ...
 
     def accumulate(self, rows: Array, weights: Array, out: Array) -> None:
-        """out += K[:, rows] @ weights. Writes: out."""
+        """Out += K[:, rows] @ weights. Writes: out."""
         ...
 
     def scores(self, beta: Array, exact: bool = False) -> tuple[Array, Array]:
-        """f = K beta and a bound on the error of each value."""
+        """F = K beta and a bound on the error of each value."""
         ...
 
     def exact_scores(self, beta: Array, rows: Array) -> Array:

@@ -42,7 +42,7 @@ def rows_of(X: Any, dtype: Any) -> Rows:
 
 
 def _read_only(rows: Any) -> Any:
-    """The same memory behind views that cannot be written: loops then compile once, for user's arrays and copies alike."""
+    """The same memory behind views that cannot be written: loops then compile once for all arrays."""
     views = [part.view() if isinstance(part, np.ndarray) else part for part in rows]
     for view in views:
         if isinstance(view, np.ndarray):
@@ -96,7 +96,7 @@ def _(rows, i, x):
 
 @generic
 def row_axpy(rows, i, scale, x):
-    """x += scale * x_i."""
+    """X += scale * x_i."""
 
 
 @row_axpy.register(DenseRows)
@@ -135,7 +135,7 @@ def _(rows, i, x, norm):
 
 @generic
 def row_clear(rows, i, x):
-    """x = 0 at the columns that row i stores."""
+    """X = 0 at the columns that row i stores."""
 
 
 @row_clear.register(DenseRows)

@@ -125,9 +125,7 @@ def _map(
             _worker.inside = False
 
     with blas_held():
-        futures = [
-            _shared_pool().submit(contextvars.copy_context().run, run) for _ in range(min(n_jobs, len(items)))
-        ]
+        futures = [_shared_pool().submit(contextvars.copy_context().run, run) for _ in range(min(n_jobs, len(items)))]
         _await(futures, on_interrupt, swallow)
     return results
 

@@ -46,7 +46,7 @@ def resolve_kernel(given: Any, degree: float, coef0: float, gamma: Any, X: Any, 
 
 
 def choose_gamma(gamma: Any, X: Any, weights: Array) -> float:
-    """"scale": 1 / (d var(X)) with the weighted variance of all entries; "auto": 1 / d; or the number itself."""
+    """1 / (d var(X)) with the weighted variance of all entries for "scale", 1 / d for "auto", or the number."""
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if gamma == "scale":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from maxmargin.core.solution import Progress
@@ -69,3 +70,22 @@ class SklearnSteps:
     def close(self) -> None:
         """End the last task, which did nothing."""
         self._task.call_on_fit_task_end(**self._given)
+
+
+class SklearnPairs:
+    """Tells scikit-learn's callbacks of each pair of classes as a task of the fit; pairs run on several threads."""
+
+    def __init__(self, root: Any, estimator: Any) -> None:
+        self._root, self._estimator = root, estimator
+        self._lock = threading.Lock()
+        self.stopped = False
+
+    @contextmanager
+    def pair(self) -> Iterator[None]:
+        """The task of one pair. Sets: stopped, where a callback asks to stop."""
+        with self._lock:
+            task = self._root.subcontext(task_name="pair of classes")
+            task.call_on_fit_task_begin(estimator=self._estimator)
+        yield
+        with self._lock:
+            self.stopped |= bool(task.call_on_fit_task_end(estimator=self._estimator))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +23,10 @@ from maxmargin.core.checks import Rule
 from maxmargin.core.problem import BoxQP, Loss, soft_margin
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Progress, Solution, Status, combine
-from maxmargin.core.twins import Twins, find_twins, no_twins
 from maxmargin.core.threads import blas_held, effective_jobs, task_map
+from maxmargin.core.twins import Twins, find_twins, no_twins
 from maxmargin.estimators.kernel_choice import KERNEL_NAMES, is_kernel, resolve_kernel
-from maxmargin.estimators.progress import SklearnSteps, TimeShares, printer
+from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
 from maxmargin.estimators.scoring import kernel_sums
 from maxmargin.kernels import Gram, Kernel, Linear
 from maxmargin.kernels.gram import FLOAT64_ROWS, default_budget
@@ -159,6 +161,16 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     True
     """
 
+    classes_: Array
+    class_weight_: Array
+    shape_fit_: tuple[int, ...]
+    kernel_: Kernel
+    support_: Array
+    support_vectors_: Any
+    n_support_: Array
+    dual_coef_: Array
+    intercept_: Array
+
     def __init__(
         self,
         *,
@@ -249,11 +261,11 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         data, y = self._read(X, y, sample_weight)
         tasks = ovo.tasks(data.labels, len(self.classes_))
         binary = len(tasks) == 1
-        root = self._init_callback_context(max_subtasks=None if binary else len(tasks))
+        root = self._init_callback_context(max_subtasks=None if binary else len(tasks))  # type: ignore[arg-type]
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         root.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
         steps = SklearnSteps(root, self, X, y, metadata) if binary and hasattr(self, "_skl_callbacks") else None
-        solutions, problems = self._solve_all(data, tasks, begun, steps, root)
+        solutions, problems = self._solve_all(data, tasks, begun, steps, SklearnPairs(root, self))
         self._store(data, tasks, solutions, problems)
         if steps:
             steps.close()
@@ -302,7 +314,7 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return coef
 
     def _solve_all(
-        self, data: _Data, tasks: list[ovo.Task], begun: float, steps: SklearnSteps | None, root: Any
+        self, data: _Data, tasks: list[ovo.Task], begun: float, steps: SklearnSteps | None, pairs: SklearnPairs
     ) -> tuple[list[Solution], list[BoxQP]]:
         """Solve every pair of classes, in parallel where there are several."""
         n_jobs = effective_jobs(self.n_jobs)
@@ -326,22 +338,19 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             problem = self._problem(data, task, kernel, shared, budget // workers, n_jobs)
             problems[index] = problem
             guess = None if guesses is None else feasible_point(problem, guesses[index])
-            return solve(
-                problem,
-                SMO(self.tol, self.shrinking, _order_within(order, task.rows)),
-                guess=guess,
-                max_iter=self.max_iter,
-                time_limit=shares.take(len(task.rows)),
-                watch=self._watcher(index, tasks, data, problem, steps),
-                interrupt=self.interrupt,  # type: ignore[arg-type]
-            )
+            with pairs.pair() if len(tasks) > 1 else nullcontext():
+                return solve(
+                    problem,
+                    SMO(self.tol, self.shrinking, _order_within(order, task.rows)),
+                    guess=guess,
+                    max_iter=self.max_iter,
+                    time_limit=shares.take(len(task.rows)),
+                    watch=self._watcher(index, tasks, data, problem, steps, pairs),
+                    interrupt=self.interrupt,  # type: ignore[arg-type]
+                )
 
         with blas_held(), limits.limits():
             solutions = task_map(one, range(len(tasks)), workers, self.interrupt == "keep")
-        if len(tasks) > 1:
-            for _ in tasks:
-                pair = root.subcontext(task_name="pair of classes")
-                pair.call_on_fit_task_begin(estimator=self).call_on_fit_task_end(estimator=self)
         return solutions, problems
 
     def _problem(
@@ -371,7 +380,13 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return ovo.split(coef, tasks, len(self.classes_))
 
     def _watcher(
-        self, index: int, tasks: list[ovo.Task], data: _Data, problem: BoxQP, steps: SklearnSteps | None
+        self,
+        index: int,
+        tasks: list[ovo.Task],
+        data: _Data,
+        problem: BoxQP,
+        steps: SklearnSteps | None,
+        pairs: SklearnPairs,
     ) -> Callable[[Progress, State], bool]:
         """Everyone who wants to know of a step; True where one of them asks to stop."""
         label = "" if len(tasks) == 1 else f"pair {index + 1}/{len(tasks)} "
@@ -380,7 +395,7 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         def watch(seen: Progress, state: State) -> bool:
             if show:
                 show(seen)
-            stop = bool(self.callback(seen)) if self.callback else False
+            stop = pairs.stopped or (bool(self.callback(seen)) if self.callback else False)
             if steps:
                 stop |= steps.step(lambda: self._model_at(data, tasks, problem, state))
             return stop
@@ -397,9 +412,7 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return float(beta.sum())  # the weight of the appended 1
         return free if self.fit_intercept else 0.0
 
-    def _model(
-        self, data: _Data, tasks: list[ovo.Task], betas: list[Array], biases: list[float]
-    ) -> dict[str, Any]:
+    def _model(self, data: _Data, tasks: list[ovo.Task], betas: list[Array], biases: list[float]) -> dict[str, Any]:
         n_classes, twins = len(self.classes_), data.twins
         coef = ovo.join(tasks, betas, len(data.labels), n_classes)[:, twins.group] * twins.share
         labels = data.labels[twins.group]
@@ -422,7 +435,9 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         biases = [self._bias(s.certificate.bias, s.beta) for s in solutions]
         for name, value in self._model(data, tasks, [s.beta for s in solutions], biases).items():
             setattr(self, name, value)
-        norms = [_norm(s, b if self.fit_intercept == "regularized" else 0.0) for s, b in zip(solutions, biases, strict=True)]
+        norms = [
+            _norm(s, b if self.fit_intercept == "regularized" else 0.0) for s, b in zip(solutions, biases, strict=True)
+        ]
         inverse = np.array([1.0 / norm if norm > 0 else math.inf for norm in norms])
         self.margin_ = float(inverse[0]) if len(tasks) == 1 else inverse
         self.n_iter_ = np.array([s.iterations for s in solutions], np.int32)
@@ -457,13 +472,13 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def coef_(self) -> Array:
-        """w of the linear kernel: one row for two classes, else one row for each pair."""
+        """W of the linear kernel: one row for two classes, else one row for each pair."""
         check_is_fitted(self)
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ exists for the linear kernel only: w lies in feature space otherwise.")
         edges = np.cumsum([0, *self.n_support_])
         parts = []
-        for start, stop in zip(edges[:-1], edges[1:], strict=True):
+        for start, stop in pairwise(edges):
             w = self.support_vectors_[start:stop].T @ self.dual_coef_[:, start:stop].T
             parts.append(np.asarray(w.todense() if sparse.issparse(w) else w))
         return ovo.pair_decisions(parts, len(self.classes_)).T
@@ -475,7 +490,7 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if isinstance(self.kernel_, Linear):
             return np.asarray(X @ self.coef_.T) + self.intercept_
         edges = np.cumsum([0, *self.n_support_])
-        groups = [self.dual_coef_[:, a:b].T for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        groups = [self.dual_coef_[:, a:b].T for a, b in pairwise(edges)]
         vectors = Entries(X, self.support_) if self.kernel_.of_positions else self.support_vectors_
         partial = kernel_sums(self.kernel_, X, vectors, groups, effective_jobs(self.n_jobs))
         return ovo.pair_decisions(partial, n_classes) + self.intercept_
@@ -503,7 +518,7 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return self.classes_[np.argmax(value(pairs, n_classes), axis=1)]
 
     def distance(self, X: Any) -> Array:
-        """Distance of points to the hyperplane in feature space, |w'phi(x) + b| / ||w||; a column per pair of classes."""
+        """Distance of points to the hyperplane, |w'phi(x) + b| / ||w||; a column per pair of classes."""
         pairs = self._pair_decisions(X)
         return distances(pairs.ravel() if len(self.classes_) == 2 else pairs, 1.0 / np.asarray(self.margin_))
 

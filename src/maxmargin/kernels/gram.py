@@ -221,7 +221,7 @@ class Gram:
         return out
 
     def accumulate(self, rows: Array, weights: Array, out: Array) -> None:
-        """out += K[:, rows] @ weights in float64. Writes: out."""
+        """Out += K[:, rows] @ weights in float64. Writes: out."""
         held = self._slot_of[rows] >= 0
         if held.any():
             self._add_stored(self._slot_of[rows[held]], weights[held], out)
@@ -242,7 +242,7 @@ class Gram:
         self._learn("seconds_per_sum", begun, len(slots) * self.n)
 
     def _stream(self, rows: Array, weights: Array, out: Array) -> None:
-        """out += K[:, rows] @ weights without keeping K. Writes: out."""
+        """Out += K[:, rows] @ weights without keeping K. Writes: out."""
         begun = time.perf_counter()
         for begin in range(0, len(rows), ROW_TILE):
             left, w = self.points.take(rows[begin : begin + ROW_TILE]), weights[begin : begin + ROW_TILE]
@@ -262,10 +262,10 @@ class Gram:
             part._slot_of[:] = part._row_in[:] = np.arange(part.n)
         return part
 
-    # --- what certificates ask -----------------------------------------------------------------------------------------
+    # --- what certificates ask ---------------------------------------------------------------------------------------
 
     def scores(self, beta: Array, exact: bool = False) -> tuple[Array, Array]:
-        """f = K beta, and a bound on the error of each value that comes from float32 kernel values."""
+        """F = K beta, and a bound on the error of each value that comes from float32 kernel values."""
         support = np.flatnonzero(beta)
         if self.dtype == np.float64:
             scores = np.zeros(self.n)

@@ -64,7 +64,7 @@ def mercer(kernel: Kernel | Any, X: Any | None = None) -> MercerReport:
 
 
 class TanhRegion(NamedTuple):
-    """Smallest eigenvalue of tanh(kappa x'z + theta) for each kappa (rows) and theta (columns), and where it is >= 0."""
+    """Smallest eigenvalue of tanh(kappa x'z + theta) by kappa (rows) and theta (columns), and where it is >= 0."""
 
     kappas: Array
     thetas: Array

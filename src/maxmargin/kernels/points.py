@@ -57,7 +57,7 @@ class Vectors:
 
 
 def vectors(X: Any, dtype: Any, centre: Array | None = None) -> Vectors:
-    """Rows of ``X`` as vectors of ``dtype``; dense rows minus ``centre``, which spares differences their cancellation."""
+    """Rows of ``X`` as vectors of ``dtype``, dense ones minus ``centre``: norms then are small and cancel less."""
     if centre is not None and not sparse.issparse(X):
         X = X - centre
     rows = storage.rows_of(X, dtype)

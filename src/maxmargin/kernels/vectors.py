@@ -66,7 +66,7 @@ class Linear(ProductKernel):
 class Polynomial(ProductKernel):
     """K(x, z) = (gamma x'z + coef0)^degree; with gamma = coef0 = 1 the notes' (x'z + 1)^d."""
 
-    degree: int = 3
+    degree: float = 3
     gamma: float | None = None
     coef0: float = 0.0
 
@@ -90,7 +90,7 @@ class Polynomial(ProductKernel):
         return _integer_power(products, self.degree)
 
     def feature_map(self, X: Any) -> Array:
-        """phi with phi(x)'phi(z) = (gamma x'z + coef0)^degree, in C(d + degree, degree) dimensions.
+        """Phi with phi(x)'phi(z) = (gamma x'z + coef0)^degree, in C(d + degree, degree) dimensions.
 
         One feature per monomial prod_k x_k^{m_k} of total degree |m| <= degree, weighted by the square root of
         degree! / ((degree - |m|)! prod m_k!) gamma^|m| coef0^(degree - |m|) (the multinomial theorem).

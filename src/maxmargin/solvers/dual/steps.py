@@ -34,6 +34,7 @@ def pair_steps(block, v, beta, gains, tol, max_steps):
     gain (v_i - v_j)^2 / (K_ii + K_jj - 2 K_ij) among those that may shrink. Writes: v, beta, gains.
     """
     n = len(v)
+    high, low = FAR, -FAR
     for step in range(max_steps):
         high, low = -FAR, FAR
         for t in range(n):

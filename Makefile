@@ -1,0 +1,45 @@
+# Every target makes its own virtual environment in .venv and installs what it needs.
+PYTHON ?= python3
+BIN := .venv/bin
+.DEFAULT_GOAL := help
+
+.PHONY: help demo test lint bench docs clean
+
+help:
+	@echo "make demo   train on bundled data, print accuracy and proof, draw demo/machines.png"
+	@echo "make test   run the tests, then the unit tests once more without the compiler"
+	@echo "make lint   ruff, pyright, import-linter"
+	@echo "make bench  measure against scikit-learn"
+	@echo "make docs   build the reference in docs/_build"
+
+.venv/made:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	touch $@
+
+# One stamp per set of extras, renewed when pyproject.toml changes.
+.venv/with-%: .venv/made pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	touch $@
+
+demo: .venv/with-plots
+	$(BIN)/maxmargin demo
+
+test: .venv/with-test
+	$(BIN)/python -m pytest
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/unit -q
+
+lint: .venv/with-lint .venv/with-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+bench: .venv/with-test
+	$(BIN)/python -m benchmarks
+
+docs: .venv/with-docs
+	$(BIN)/python -m pdoc --docformat numpy --output-directory docs/_build maxmargin maxmargin.kernels maxmargin.certificates maxmargin.solvers
+
+clean:
+	rm -rf .venv demo docs/_build

@@ -1,0 +1,1 @@
+"""Level 5: what people look at."""

@@ -1,0 +1,41 @@
+"""Pictures of fitted machines. Matplotlib is optional: ``pip install "maxmargin[plots]"``."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+
+from maxmargin.estimators import SVC
+
+GRID = 240
+COLOURS = ("#2b6cb0", "#c05621")
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot, or an error that says how to get it."""
+    try:
+        return importlib.import_module("matplotlib.pyplot")
+    except ImportError as missing:
+        raise ImportError('Pictures need matplotlib: pip install "maxmargin[plots]".') from missing
+
+
+def draw_machine(machine: SVC, X: Any, y: Any, axes: Any, title: str) -> None:
+    """Two classes in the plane: regions, hyperplane f = 0, margins f = -1 and f = 1, support vectors."""
+    pad = 0.08 * np.ptp(X, axis=0)
+    low, high = X.min(axis=0) - pad, X.max(axis=0) + pad
+    xs, ys = (np.linspace(low[k], high[k], GRID) for k in (0, 1))
+    mesh = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
+    f = machine.decision_function(mesh).reshape(GRID, GRID)
+    axes.contourf(xs, ys, f, levels=[-np.inf, 0, np.inf], colors=COLOURS, alpha=0.12)
+    axes.contour(xs, ys, f, levels=[-1, 0, 1], colors="#2d3748", linestyles=["--", "-", "--"], linewidths=[1, 1.8, 1])
+    for label, colour in zip(machine.classes_, COLOURS, strict=True):
+        here = X[y == label]
+        axes.scatter(
+            here[:, 0], here[:, 1], s=26, color=colour, edgecolor="white", linewidth=0.6, label=f"class {label}"
+        )
+    vectors = machine.support_vectors_
+    axes.scatter(vectors[:, 0], vectors[:, 1], s=90, facecolor="none", edgecolor="#2d3748", label="support vectors")
+    axes.set_title(title)
+    axes.legend(loc="best", fontsize=8, framealpha=0.9)

@@ -1,0 +1,49 @@
+"""Ctrl-C at random moments of a fit: prints one line per moment. Run by the tests and by ``python -m benchmarks``."""
+
+import signal
+import sys
+import threading
+import time
+import warnings
+
+import numpy as np
+
+from maxmargin import SVC
+
+
+def main(n: int, moments: int, interrupt: str) -> None:
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 20)).astype(np.float32)
+    y = (X[:, 0] + 0.5 * X[:, 1] ** 2 > 0.5).astype(int)
+    machine = SVC(gamma=0.03, interrupt=interrupt)
+    machine.fit(X, y)  # compiles, and touches memory for the first time
+    begun = time.perf_counter()
+    machine.fit(X, y)
+    whole = time.perf_counter() - begun
+    print("whole", round(whole, 3), flush=True)
+    for moment in range(moments):
+        delay = rng.uniform(0.02, 0.95) * whole
+        sent = []
+
+        def send(sent=sent):
+            sent.append(time.perf_counter())
+            signal.raise_signal(signal.SIGINT)
+
+        timer = threading.Timer(delay, send)
+        outcome = "finished"
+        try:
+            timer.start()
+            machine.fit(X, y)
+            outcome = machine.status_.name if sent else "finished"
+            usable = machine.predict(X[:10]).shape == (10,)
+        except KeyboardInterrupt:
+            outcome, usable = "raised", True
+        late = time.perf_counter() - sent[0] if sent else 0.0
+        timer.cancel()
+        timer.join()
+        print(moment, round(delay, 3), outcome, usable, round(late, 3), flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

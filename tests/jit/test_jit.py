@@ -1,0 +1,105 @@
+"""The compiler's cache and the rules of compiled code."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import maxmargin
+from maxmargin.core.jit import STAMP, source_stamp
+
+ROOT = pathlib.Path(maxmargin.__file__).parent
+SOURCES = sorted(ROOT.rglob("*.py"))
+
+FIT = """
+import sys
+import numpy as np
+from maxmargin import SVC
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 3))
+SVC(**{settings}).fit(X, X[:, 0] > 0).predict(X)
+from maxmargin.kernels import vectors, gram
+from maxmargin.solvers.dual import steps
+kernels = [vectors.gaussian_exponents, gram.gather, gram.add_rows, steps.pair_steps, steps.single_steps]
+print(sum(sum(k.stats.cache_misses.values()) for k in kernels), sum(sum(k.stats.cache_hits.values()) for k in kernels))
+"""
+
+
+def run(script, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=os.environ | environment
+    ).stdout.split()
+
+
+def test_a_second_process_compiles_nothing(tmp_path):
+    for settings in ({}, {"fit_intercept": False}):
+        script = FIT.format(settings=settings)
+        first = run(script, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_DISABLE_JIT="0")
+        second = run(script, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_DISABLE_JIT="0")
+        assert int(first[0]) > 0
+        assert int(second[0]) == 0
+        assert int(second[1]) >= int(first[0])
+
+
+def test_the_stamp_changes_with_any_source(tmp_path):
+    copy = tmp_path / "maxmargin"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    assert source_stamp(copy) == STAMP
+    with open(copy / "multiclass" / "one_vs_one.py", "a") as source:
+        source.write("# changed\n")
+    assert source_stamp(copy) != STAMP
+
+
+def test_an_unwritable_cache_falls_back_to_none(tmp_path):
+    """Numba finds no place for its cache if neither the sources' folder nor the user's can be written."""
+    script = """
+import numba.core.caching as caching
+def refuse(*args, **kwargs): raise RuntimeError("cannot cache function: no locator available")
+caching.FunctionCache.__init__ = refuse
+from maxmargin import SVC
+print(SVC().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).score([[0.0], [3.0]], [0, 1]))
+"""
+    assert run(script, NUMBA_DISABLE_JIT="0", NUMBA_CACHE_DIR=str(tmp_path)) == ["1.0"]
+
+
+def test_the_cache_can_be_switched_off(tmp_path):
+    run(FIT.format(settings={}), NUMBA_CACHE_DIR=str(tmp_path), MAXMARGIN_CACHE="0", NUMBA_DISABLE_JIT="0")
+    assert not list(tmp_path.rglob("*.nbi"))
+
+
+def test_rules_of_compiled_code():
+    for path in SOURCES:
+        text = path.read_text()
+        assert not re.search(r"\bprange\b(?!`)|parallel=True", text.replace("never parallel", "")), path
+        if path.name != "jit.py":
+            assert not re.search(r"^\s*(import|from) numba", text, re.MULTILINE), path
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    script = (
+        "import sys, maxmargin; print(*[m for m in ('numba', 'sklearn', 'scipy', 'numpy') if m in sys.modules], 'end')"
+    )
+    assert run(script) == ["end"]
+    assert set(dir(maxmargin)) >= set(maxmargin.__all__)
+    assert all(getattr(maxmargin, name) is not None for name in maxmargin.__all__)
+
+
+def test_bounds_are_checked_once(tmp_path):
+    """The same fits with bounds checking: no loop reads or writes outside its arrays."""
+    script = """
+import numpy as np
+from scipy import sparse
+from maxmargin import SVC
+rng = np.random.default_rng(0)
+X = rng.normal(size=(40, 3))
+y = X[:, 0] > 0
+for kernel in ("linear", "rbf", "laplacian"):
+    for data in (X, sparse.csr_array(X)):
+        for bias in (True, False):
+            SVC(kernel=kernel, fit_intercept=bias).fit(data, y).predict(data)
+print("done")
+"""
+    answer = run(script, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path), NUMBA_DISABLE_JIT="0")
+    assert answer == ["done"]

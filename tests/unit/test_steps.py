@@ -1,0 +1,74 @@
+"""The innermost loops: compiled and plain Python take the same steps; bounds are met exactly."""
+
+import numpy as np
+import pytest
+
+from maxmargin.kernels import RBF
+from maxmargin.solvers.dual.newton import polish
+from maxmargin.solvers.dual.steps import Block, pair_steps, single_steps
+from tests import helpers
+
+X, Y = helpers.moons(30)
+
+
+def block(C=1.0, ridge=0.0):
+    K = RBF(1.0)(X)
+    lower, upper = np.where(Y < 0, -C, 0.0), np.where(Y > 0, C, 0.0)
+    return Block(K, np.diag(K) + ridge, np.full(30, ridge), lower, upper)
+
+
+@pytest.mark.parametrize("steps", [pair_steps, single_steps])
+@pytest.mark.parametrize("ridge", [0.0, 0.5])
+def test_compiled_equals_python(steps, ridge):
+    results = []
+    for run in (steps, getattr(steps, "py_func", steps)):
+        v, beta, gains = Y.copy(), np.zeros(30), np.empty(30)
+        answer = run(block(1.0, ridge), v, beta, gains, 1e-3, 20)  # later, rounding may break ties otherwise
+        results.append((answer, v, beta))
+    (first, v1, beta1), (second, v2, beta2) = results
+    assert first[0] == second[0]
+    np.testing.assert_allclose(beta1, beta2, atol=1e-12)
+    np.testing.assert_allclose(v1, v2, atol=1e-12)
+    exact = Y - (block().K + ridge * np.eye(30)) @ beta1
+    np.testing.assert_allclose(v1, exact, atol=1e-12)
+
+
+def test_bounds_are_met_exactly_and_the_sum_is_kept():
+    v, beta, gains = Y.copy(), np.zeros(30), np.empty(30)
+    _, violation, _ = pair_steps(block(0.1), v, beta, gains, 1e-6, 10_000)
+    assert violation <= 1e-6
+    assert abs(beta.sum()) < 1e-12
+    assert np.count_nonzero(np.abs(beta) == 0.1) > 5
+    assert np.all(np.abs(beta) <= 0.1)
+
+
+def test_twins_of_both_classes_do_not_divide_by_zero():
+    K = np.ones((2, 2))
+    lower, upper = np.array([0.0, -2.0]), np.array([2.0, 0.0])
+    twins = Block(K, np.ones(2), np.zeros(2), lower, upper)
+    v, beta = np.array([1.0, -1.0]), np.zeros(2)
+    pair_steps(twins, v, beta, np.empty(2), 1e-3, 100)
+    np.testing.assert_array_equal(beta, [2.0, -2.0])
+
+
+def test_a_step_that_cannot_move_says_so():
+    K = np.array([[1.0, 0.0], [0.0, 1.0]])
+    lower, upper = np.array([0.0, -1e20]), np.array([1e20, 0.0])
+    stuck = Block(K, np.ones(2), np.zeros(2), lower, upper)
+    v, beta = np.array([1.0, -1.0]), np.array([1e17, -1e17])
+    done, violation, moving = pair_steps(stuck, v, beta, np.empty(2), 1e-3, 100)
+    assert (done, violation, moving) == (0, 2.0, False)
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+def test_newton_ends_where_the_free_gradient_is_equal(balanced):
+    here = block(5.0)
+    v, beta, gains = Y.copy(), np.zeros(30), np.empty(30)
+    (pair_steps if balanced else single_steps)(here, v, beta, gains, 1e-2, 1000)
+    polish(here, v, beta, balanced)
+    free = (beta > here.lower) & (beta < here.upper)
+    assert free.sum() > 3
+    np.testing.assert_allclose(v[free], v[free].mean() if balanced else 0.0, atol=1e-10)
+    np.testing.assert_allclose(v, Y - here.K @ beta, atol=1e-10)
+    if balanced:
+        assert abs(beta.sum()) < 1e-12
