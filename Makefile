@@ -27,7 +27,7 @@ demo: .venv/with-plots
 
 test: .venv/with-test
 	$(BIN)/python -m pytest
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/unit -q
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/unit -q -m "not large"
 
 lint: .venv/with-lint .venv/with-test
 	$(BIN)/ruff check .

@@ -76,6 +76,7 @@ def test_weak_duality_for_any_multipliers(seed):
     assert proof.moved > 0
 
 
+@pytest.mark.large
 def test_exact_and_mixed_precision_agree():
     many, labels = helpers.overlapping(2600)
     gram = Gram(RBF(0.2), many, accuracy=1e-3)

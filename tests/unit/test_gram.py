@@ -50,6 +50,7 @@ def test_float32_only_where_its_error_is_small():
     assert Gram(RBF(0.1), many[:500], accuracy=1e-3).dtype == np.float64
 
 
+@pytest.mark.large
 def test_scores_and_their_error_bound():
     many = 1e3 + np.random.default_rng(2).normal(size=(2500, 4))  # off centre: cancels badly unless centred
     beta = np.random.default_rng(3).normal(size=2500) * (np.random.default_rng(4).random(2500) < 0.3)
@@ -63,6 +64,7 @@ def test_scores_and_their_error_bound():
     np.testing.assert_allclose(gram.exact_scores(beta, rows), exact[rows], rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.large
 def test_sparse_rows_stay_sparse_when_wide():
     S, _ = helpers.sparse_counts()
     for kernel in (RBF(0.01), Laplacian(0.01), Linear()):

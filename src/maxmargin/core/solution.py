@@ -36,8 +36,8 @@ class Certificate(NamedTuple):
     ``dual <= optimum <= primal``, so the point is at most ``gap`` above the optimum. ``violation`` is the largest
     violation of the optimality (KKT) conditions, in units of the decision function. ``bias`` is b and ``norm`` is
     ||w||. ``moved`` says how far the given multipliers were from satisfying the constraints; the values hold for a
-    point nearby that does. ``rounding`` is the part of ``gap`` that only bounds the error of float32 kernel values; where
-    those were used, ``primal`` and ``dual`` share an error of that origin (about 1e-6 of their size), ``gap`` does not.
+    point nearby that does. ``rounding`` is the part of ``gap`` that only bounds the error of float32 kernel values.
+    Where such values were used, ``primal`` and ``dual`` share an error of about 1e-6 of their size; ``gap`` does not.
     Where the Gram matrix is not positive semidefinite there is no duality: the values are NaN and ``reason`` says why.
     """
 

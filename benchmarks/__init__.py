@@ -1,0 +1,1 @@
+"""Measurements. Ratios from one run only: seconds of different runs must not be compared on shared machines."""
