@@ -1,0 +1,42 @@
+"""The examples in the documents run, and the command line does what the README says."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from maxmargin.cli.main import main
+
+ROOT = pathlib.Path(__file__).parents[2]
+EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_readme_examples(number):
+    subprocess.run([sys.executable, "-W", "error", "-c", EXAMPLES[number]], check=True)
+
+
+def test_demo_prints_accuracy_and_proof_and_draws(tmp_path, capsys):
+    picture = tmp_path / "folder" / "machines.png"
+    assert main(["demo", "--picture", str(picture)]) == 0
+    said = capsys.readouterr().out
+    assert float(re.search(r"held-out rows: ([\d.]+)", said)[1]) > 0.95
+    assert "gap" in said
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert [path.name for path in picture.parent.iterdir()] == ["machines.png"]
+
+
+def test_contributing_example_is_a_kernel():
+    import numpy as np
+
+    source = re.search(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)[1]
+    names = {}
+    exec(
+        "from dataclasses import dataclass\nimport numpy as np\nfrom maxmargin.kernels.vectors import ProductKernel\n"
+        + source,
+        names,
+    )
+    X = np.random.default_rng(0).normal(size=(5, 3))
+    np.testing.assert_allclose(np.diag(names["Cosine"]()(X)), 1.0)
