@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from maxmargin.certificates import Margins as Margins
     from maxmargin.certificates import certify as certify
     from maxmargin.certificates import margins as margins
+    from maxmargin.core.problem import Bias as Bias
     from maxmargin.core.problem import BoxQP as BoxQP
     from maxmargin.core.problem import Loss as Loss
     from maxmargin.core.problem import soft_margin as soft_margin
@@ -25,6 +26,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "SVC": "maxmargin.estimators",
+    "Bias": "maxmargin.core.problem",
     "BoxQP": "maxmargin.core.problem",
     "Certificate": "maxmargin.core.solution",
     "Loss": "maxmargin.core.problem",
@@ -38,6 +40,7 @@ _HOMES = {
 }
 __all__ = [
     "SVC",
+    "Bias",
     "BoxQP",
     "Certificate",
     "Loss",

@@ -1,5 +1,6 @@
 """Ctrl-C at random moments of a fit: prints one line per moment. Run by the tests and by ``python -m benchmarks``."""
 
+import os
 import signal
 import sys
 import threading
@@ -28,7 +29,7 @@ def main(n: int, moments: int, interrupt: str) -> None:
 
         def send(sent=sent):
             sent.append(time.perf_counter())
-            signal.raise_signal(signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
 
         timer = threading.Timer(delay, send)
         outcome = "finished"

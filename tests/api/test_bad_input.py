@@ -57,6 +57,12 @@ BAD = {
         "fits neither convention",
     ),
     "class weights": (lambda: SVC(class_weight="heavy").fit(X, Y), "class_weight"),
+    "negative class weight": (lambda: SVC(class_weight={0: -1, 1: 1}).fit(X, Y), "finite weight >= 0 to every class"),
+    "degree": (lambda: SVC(kernel="poly", degree=2.5).fit(X, Y), "degree must be an integer >= 0; got 2.5"),
+    "a matrix as kernel": (lambda: SVC(kernel=np.eye(4)).fit(X, Y), "kernel must be one of"),
+    "cache_size": (lambda: SVC(cache_size=float("inf")).fit(X, Y), "cache_size must be"),
+    "verbose": (lambda: SVC(verbose="loud").fit(X, Y), "verbose must be"),
+    "overflow": (lambda: SVC().fit(X * 1e200, Y), "squared length overflows"),
     "hard margin, indefinite kernel": (
         lambda: SVC(kernel="sigmoid", C=float("inf"), coef0=-1.0).fit(X, Y),
         "needs a positive semidefinite kernel",

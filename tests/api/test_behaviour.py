@@ -2,6 +2,8 @@
 
 import io
 import math
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -264,3 +266,127 @@ def test_zero_weights_remove_rows_and_support_indices_stay():
     np.testing.assert_allclose(
         given.decision_function(K), SVC(kernel=RBF(0.2)).fit(X, y, weights).decision_function(X), atol=1e-7
     )
+
+
+def test_a_fit_that_fails_leaves_the_last_model_alone():
+    X, y = helpers.iris_pair()
+    machine = SVC(kernel="linear").fit(X, y)
+    before = machine.decision_function(X)
+    with pytest.raises(ValueError, match="no hyperplane separates"):
+        machine.set_params(C=float("inf")).fit(np.vstack([X, X[:1]]), np.append(y, -y[0]))
+    np.testing.assert_array_equal(machine.decision_function(X), before)
+    stop = machine.set_params(C=1.0, callback=lambda progress: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        stop.fit(X, np.where(y > 0, 7, 5))
+    np.testing.assert_array_equal(machine.decision_function(X), before)
+    assert list(machine.classes_) == [-1, 1]
+
+
+def test_numpy_booleans_are_booleans():
+    X, y = helpers.iris_pair()
+    for value in (True, False):
+        plain, numpys = (SVC(fit_intercept=kind(value)).fit(X, y) for kind in (bool, np.bool_))
+        np.testing.assert_array_equal(plain.intercept_, numpys.intercept_)
+
+
+def test_multipliers_that_can_no_longer_rise_end_the_fit():
+    """Values of size 1e14: the scores are rounded to 0.01, so tol is out of reach, and the fit says so."""
+    rng = np.random.default_rng(0)
+    X, y = 1e4 + rng.normal(size=(60, 2)), rng.integers(0, 2, size=60)
+    with pytest.warns(ConvergenceWarning, match="stalled"):
+        machine = SVC(kernel="poly", degree=4, gamma=0.1).fit(X, y)
+    assert machine.status_ is Status.STALLED
+    assert math.isfinite(machine.certificate_.gap)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_budget_is_kept_with_many_classes():
+    script = """
+import resource, threading, numpy as np
+from maxmargin import SVC
+
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * resource.getpagesize()
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(9000, 5))
+y = rng.permutation(np.arange(9000) % 10)
+machine = SVC(C=0.1, gamma=0.1, cache_size=40)
+machine.fit(X[:3000], y[:3000])
+before, peak, done = resident(), [0], threading.Event()
+
+def sample():
+    while not done.wait(0.002):
+        peak[0] = max(peak[0], resident())
+
+sampler = threading.Thread(target=sample)
+sampler.start()
+machine.fit(X, y)
+done.set()
+sampler.join()
+print((peak[0] - before) / 2**20)
+"""
+    growth = float(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout)
+    print(f"resident memory grew by {growth} MB under a budget of 40 MB")
+    assert growth < 40 + 64
+
+
+def test_a_callback_may_stop_before_the_first_step():
+    X, y = helpers.overlapping(500)
+    machine = fit_quietly(SVC(callback=lambda progress: True), X, y)
+    assert machine.status_ is Status.STOPPED
+    assert machine.n_iter_[0] == 0
+
+
+@pytest.mark.parametrize("n_jobs", [1, None])
+@pytest.mark.parametrize("settings", [{}, {"kernel": "sigmoid", "loss": "squared_hinge"}])
+def test_keep_is_honoured_for_several_classes(n_jobs, settings):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 10))
+    y = rng.integers(0, 4, size=6000)
+    machine = SVC(C=10, interrupt="keep", n_jobs=n_jobs, **settings)
+    timer = threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    fit_quietly(machine, X, y)
+    timer.join()
+    assert machine.status_ is Status.INTERRUPTED
+    assert machine.predict(X[:3]).shape == (3,)
+
+
+def test_a_warm_start_that_is_interrupted_keeps_its_start():
+    X, y = helpers.overlapping(3000)
+    machine = SVC(gamma=0.2, warm_start=True).fit(X, y)
+    support = len(machine.support_)
+    fit_quietly(machine.set_params(callback=lambda progress: True, C=1.1), X, y)
+    assert machine.status_ is Status.STOPPED
+    assert len(machine.support_) == support
+
+
+def test_results_do_not_depend_on_n_jobs_with_a_small_budget():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4500, 5))
+    y = (X[:, 0] > 0.5).astype(int) + (X[:, 1] > 0)
+    one, many = (SVC(cache_size=20, n_jobs=n).fit(X, y) for n in (1, 4))
+    np.testing.assert_array_equal(one.dual_coef_, many.dual_coef_)
+
+
+def test_class_weight_zero_and_infinite_cost():
+    X, y = helpers.separable()
+    labels = np.where(X[:, 0] > 1.5, 2.0, y)
+    machine = SVC(kernel="linear", C=float("inf"), class_weight={-1.0: 1, 1.0: 1, 2.0: 0}).fit(
+        X[labels < 2], y[labels < 2]
+    )
+    assert machine.status_ is Status.CONVERGED
+
+
+def test_raised_ridge_is_told():
+    X, y = helpers.overlapping(300)
+    machine = SVC(kernel="sigmoid", gamma=1.0, coef0=-1.0, loss="squared_hinge", C=1e4).fit(X, y)
+    assert "1/(2C) was raised" in machine.certificate_.reason
+
+
+def test_an_asymmetric_kernel_is_told():
+    X, y = helpers.iris_pair()
+    machine = fit_quietly(SVC(kernel=lambda A, B: A @ B.T + np.abs(A[:, :1])), X, y)
+    assert "not symmetric" in machine.certificate_.reason

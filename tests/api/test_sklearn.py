@@ -101,6 +101,9 @@ def test_strings_through_a_function_of_two_objects():
         return float(len(set(a.split()) & set(b.split())))
 
     machine = SVC(kernel=shared_words, C=10).fit(words, ["bad"] * 3 + ["good"] * 3)
+    for column in (pd.Series(words), pl.Series(words), np.array(words), tuple(words)):
+        same = SVC(kernel=shared_words, C=10).fit(column, ["bad"] * 3 + ["good"] * 3)
+        np.testing.assert_allclose(same.decision_function(column), machine.decision_function(words))
     assert list(machine.predict(["spam", "friend"])) == ["bad", "good"]
     assert machine.certificate_.relative_gap < 1e-6
     again = pickle.dumps(machine.support_vectors_)
@@ -138,10 +141,10 @@ def test_votes_ties_and_shapes():
     machine = SVC().fit(X, names)
     assert machine.decision_function(X).shape == (150, 3)
     assert SVC(decision_function_shape="ovo").fit(X, names).decision_function(X).shape == (150, 3)
-    np.testing.assert_array_equal(
-        SVC(break_ties=True).fit(X, names).predict(X),
-        names[:0].tolist() or machine.classes_[np.argmax(machine.decision_function(X), axis=1)],
-    )
+    tied = SVC().fit(X, names)  # now made to decide by its biases: 0 beats 1, 2 beats 0, 1 beats 2
+    tied.dual_coef_, tied.intercept_ = 0 * tied.dual_coef_, np.array([1.0, -2.0, 3.0])
+    assert tied.predict(X[:1])[0] == "setosa"  # the first of the tied
+    assert tied.set_params(break_ties=True).predict(X[:1])[0] == "versicolor"  # the largest sum: -1, 2, -1
     with pytest.raises(ValueError, match="break_ties must be False"):
         SVC(break_ties=True, decision_function_shape="ovo").fit(X, names).predict(X)
     with pytest.raises(AttributeError, match="linear kernel only"):

@@ -105,10 +105,13 @@ def test_the_support_vectors_alone_give_the_same_hyperplane(seed, settings):
 @given(SEEDS, st.floats(0.01, 100.0))
 def test_slacks_bound_the_training_errors(seed, C):
     X, y, _ = data(seed)
-    machine = SVC(gamma=0.5, C=C).fit(X, y)
-    f = np.where(y == 1, 1.0, -1.0) * machine.decision_function(X)
-    slacks = np.maximum(0.0, 1.0 - f)
+    signs = np.where(y == 1, 1.0, -1.0)
+    machine = SVC(kernel=RBF(0.5), C=C).fit(X, y)
+    alpha = np.zeros(len(y))
+    alpha[machine.support_] = np.abs(machine.dual_coef_[0])
+    slacks = margins(soft_margin(Gram(RBF(0.5), X), signs, C), alpha).slacks
     assert slacks.sum() >= np.sum(machine.predict(X) != y) - 1e-6
+    assert np.all(slacks[machine.predict(X) != y] >= 1 - 1e-6)
 
 
 @given(SEEDS)
@@ -176,3 +179,30 @@ def test_a_separable_large_problem_is_solved_with_the_hard_margin():
     alpha = np.zeros(6000)
     alpha[machine.support_] = np.abs(machine.dual_coef_[0])
     assert certify(problem, alpha).relative_gap == pytest.approx(machine.certificate_.relative_gap, rel=1e-3)
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e8])
+def test_linear_machines_do_not_depend_on_the_origin(offset):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    X[:, 0] += np.where(y == 1, 0.2, -0.2)
+    for C in (1.0, float("inf")):
+        near, far = SVC(kernel="linear", C=C).fit(X, y), SVC(kernel="linear", C=C).fit(X + offset, y)
+        np.testing.assert_allclose(near.coef_, far.coef_, rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(near.decision_function(X), far.decision_function(X + offset), atol=1e-4)
+    two = SVC(kernel="linear", C=float("inf")).fit([[offset], [offset + 1]], [0, 1])
+    np.testing.assert_array_equal(two.predict([[offset], [offset + 1]]), [0, 1])
+
+
+def test_the_hard_margin_without_bias():
+    machine = SVC(kernel="linear", C=float("inf"), fit_intercept=False)
+    with pytest.raises(ValueError, match="no hyperplane through the origin separates class 0 from class 1"):
+        machine.fit([[1.0], [2.0]], [0, 1])
+    np.testing.assert_allclose(machine.fit([[-1.0], [2.0]], [0, 1]).coef_, [[1.0]])
+
+
+def test_near_points_are_distinct_points():
+    X, y = np.array([[0.0], [3e-7], [3.0], [4.0]]), np.array([0, 1, 0, 1])
+    machine = SVC(C=float("inf"), gamma=1.0).fit(X, y)
+    np.testing.assert_array_equal(machine.predict(X), y)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin import Loss, Status, certify, soft_margin
+from maxmargin import Bias, Loss, Status, certify, soft_margin
 from maxmargin.kernels import RBF, Gram, Laplacian, Linear, Polynomial
 from maxmargin.solvers import SMO, solve
 from tests import helpers
@@ -19,11 +19,11 @@ X, Y = helpers.overlapping(2600, 5)
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("loss", Loss)
-@pytest.mark.parametrize("bias", ["free", "none", "regularized"])
+@pytest.mark.parametrize("bias", Bias)
 def test_larger_problems_reach_tol(kernel, budget, loss, bias):
-    chosen = KERNELS[kernel] + 1.0 if bias == "regularized" else KERNELS[kernel]
+    chosen = KERNELS[kernel] + 1.0 if bias is Bias.REGULARIZED else KERNELS[kernel]
     gram = Gram(chosen, X, 1e-3, BUDGETS[budget], 2)
-    solution = solve(soft_margin(gram, Y, 0.05, loss, bias == "free"), SMO())
+    solution = solve(soft_margin(gram, Y, 0.05, loss, bias), SMO())
     assert solution.status is Status.CONVERGED
     assert solution.certificate.violation <= 1e-3 * (1 + 1e-6)
     assert 0 <= solution.certificate.relative_gap < 1e-2
@@ -34,12 +34,12 @@ def test_larger_problems_reach_tol(kernel, budget, loss, bias):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("bias", [Bias.FREE, Bias.NONE])
 def test_small_problems_are_solved_to_the_end(kernel, store, dtype, bias):
     some, labels = helpers.overlapping(300, 4)
     gram = Gram(KERNELS[kernel], store(some.astype(dtype)))
     for C in (1e-2, 1.0, 100.0):
-        solution = solve(soft_margin(gram, labels, C, free_bias=bias), SMO(tol=1e-3))
+        solution = solve(soft_margin(gram, labels, C, bias=bias), SMO(tol=1e-3))
         assert solution.status is Status.CONVERGED
         assert solution.certificate.violation < 1e-7
         assert 0 <= solution.certificate.relative_gap < 1e-7

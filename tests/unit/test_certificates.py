@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin import Loss, certify, margins, soft_margin
+from maxmargin import Bias, Loss, Status, certify, margins, soft_margin
 from maxmargin.certificates import distances, feasible_point, hull_distance, separates
 from maxmargin.kernels import RBF, Gram, Linear, Precomputed
 from maxmargin.solvers import SMO, solve
@@ -16,9 +16,9 @@ from tests import helpers
 X, Y = helpers.moons(80)
 GRAM = Gram(RBF(1.0), X)
 CASES = [
-    (loss, kernel, free)
+    (loss, kernel, bias)
     for loss in Loss
-    for kernel, free in ((RBF(1.0), True), (RBF(1.0), False), (RBF(1.0) + 1.0, False))
+    for kernel, bias in ((RBF(1.0), Bias.FREE), (RBF(1.0), Bias.NONE), (RBF(1.0) + 1.0, Bias.REGULARIZED))
 ]
 
 
@@ -27,14 +27,14 @@ def primal(w_norm_square, decision, C, loss):
     return 0.5 * w_norm_square + C * np.sum(slack if loss is Loss.HINGE else slack**2)
 
 
-@pytest.mark.parametrize(("loss", "kernel", "free"), CASES)
+@pytest.mark.parametrize(("loss", "kernel", "bias"), CASES)
 @pytest.mark.parametrize("C", [0.1, 10.0])
-def test_values_are_those_of_the_formulas(loss, kernel, free, C):
+def test_values_are_those_of_the_formulas(loss, kernel, bias, C):
     """With random feasible multipliers: primal and dual as the notes write them; gap is their difference."""
-    problem = soft_margin(Gram(kernel, X), Y, C, loss, free)
+    problem = soft_margin(Gram(kernel, X), Y, C, loss, bias)
     rng = np.random.default_rng(0)
     alpha = rng.random(80) * C
-    if free:
+    if bias is Bias.FREE:
         alpha = np.abs(feasible_point(problem, Y * alpha))
     proof = certify(problem, alpha)
     K = kernel(X)
@@ -42,15 +42,20 @@ def test_values_are_those_of_the_formulas(loss, kernel, free, C):
     norm = (Y * alpha) @ f
     dual = alpha.sum() - 0.5 * norm - (np.sum(alpha**2) / (4 * C) if loss is Loss.SQUARED_HINGE else 0.0)
     assert proof.dual == pytest.approx(dual, rel=1e-9)
-    assert proof.primal == pytest.approx(primal(norm, f + proof.bias, C, loss), rel=1e-9)
+    b = proof.bias if bias is Bias.FREE else 0.0  # K + 1 holds a regularised bias already
+    assert proof.primal == pytest.approx(primal(norm, f + b, C, loss), rel=1e-9)
     assert proof.gap == pytest.approx(proof.primal - proof.dual, rel=1e-9)
-    assert proof.norm == pytest.approx(math.sqrt(norm))
+    if bias is Bias.REGULARIZED:
+        assert proof.bias == pytest.approx(np.sum(Y * alpha))
+        assert proof.norm == pytest.approx(math.sqrt((Y * alpha) @ RBF(1.0)(X) @ (Y * alpha)))
+    else:
+        assert proof.norm == pytest.approx(math.sqrt(norm))
     assert proof.moved < 1e-9
 
 
-@pytest.mark.parametrize(("loss", "kernel", "free"), CASES)
-def test_the_optimum_has_no_gap_and_any_perturbation_shows(loss, kernel, free):
-    problem = soft_margin(Gram(kernel, X), Y, 1.0, loss, free)
+@pytest.mark.parametrize(("loss", "kernel", "bias"), CASES)
+def test_the_optimum_has_no_gap_and_any_perturbation_shows(loss, kernel, bias):
+    problem = soft_margin(Gram(kernel, X), Y, 1.0, loss, bias)
     solution = solve(problem, SMO())
     alpha = Y * solution.beta
     proof = certify(problem, alpha)
@@ -146,3 +151,40 @@ def test_bias_is_the_midpoint_where_no_multiplier_is_free():
     solution = solve(problem, SMO())
     assert set(np.abs(solution.beta)) <= {0.0, 0.01}
     assert solution.certificate.bias == pytest.approx(0.0, abs=1e-12)
+
+
+def test_nonsense_is_refused():
+    problem = soft_margin(GRAM, Y, 1.0)
+    with pytest.raises(ValueError, match="one finite multiplier for each of the 80 rows"):
+        certify(problem, np.full(80, np.nan))
+    with pytest.raises(ValueError, match="one finite multiplier"):
+        certify(problem, 0.5)
+    with pytest.raises(ValueError, match="label -1 or \\+1"):
+        soft_margin(GRAM, (Y > 0) * 1.0, 1.0)
+    for bad in (-1.0, np.nan):
+        with pytest.raises(ValueError, match="C must be >= 0"):
+            soft_margin(GRAM, Y, bad)
+
+
+def test_regularised_bias_in_margins():
+    problem = soft_margin(Gram(RBF(1.0) + 1.0, X), Y, 1.0, bias=Bias.REGULARIZED)
+    beta = solve(problem, SMO()).beta
+    seen = margins(problem, Y * beta)
+    assert seen.bias == pytest.approx(beta.sum())
+    assert seen.norm == pytest.approx(math.sqrt(beta @ RBF(1.0)(X) @ beta))
+    np.testing.assert_allclose(seen.decision, RBF(1.0)(X) @ beta + seen.bias)
+
+
+@pytest.mark.large
+def test_float32_scores_at_large_costs_are_recomputed_where_they_matter():
+    """At C = 1000 the error bound of float32 scores exceeds the margin: every row is doubtful, and is recomputed."""
+    rng = np.random.default_rng(0)
+    many = rng.normal(size=(5000, 10))
+    labels = np.where(many[:, 0] + 0.5 * rng.normal(size=5000) > 0, 1.0, -1.0)
+    gram = Gram(RBF(0.01), many, accuracy=1e-3)
+    assert gram.dtype == np.float32
+    solution = solve(soft_margin(gram, labels, 1000.0), SMO())
+    assert solution.status is Status.CONVERGED
+    exact = certify(soft_margin(gram, labels, 1000.0), labels * solution.beta, exact=True)
+    assert exact.violation <= 1e-3 * (1 + 1e-6)
+    assert solution.certificate.gap == pytest.approx(exact.gap, rel=1e-3)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.kernels import RBF, Gram, GramFunction, Laplacian, Linear, Precomputed
+from maxmargin.kernels import RBF, Gram, GramFunction, Laplacian, Linear, Polynomial, Precomputed
 from maxmargin.kernels.gram import Residence, add_rows, gather
 from tests import helpers
 
@@ -82,7 +82,7 @@ def test_restricted_copies_what_is_known():
     gram = Gram(RBF(0.3), X)
     gram.submatrix(np.arange(N))
     rows = np.arange(5, 100)
-    part = gram.restricted(rows)
+    part = gram.restricted(rows, 1 << 30)
     np.testing.assert_array_equal(part.submatrix(np.arange(95)), gram.submatrix(rows))
     assert part.counters.computed == 0
 
@@ -113,3 +113,23 @@ def test_loops_equal_their_python_text():
     getattr(add_rows, "py_func", add_rows)(store, slots, np.array([0.5, -2.0]), sums[1], 1, 5)
     np.testing.assert_allclose(*sums, rtol=1e-12)
     assert sums[0][0] == sums[0][5] == 1.0
+
+
+def test_overflow_is_named():
+    with pytest.raises(ValueError, match="squared length overflows"):
+        Gram(RBF(1.0), X * 1e200)
+    with pytest.raises(ValueError, match="overflows on these data"):
+        Gram(Polynomial(300, 1e9, 1.0), X)
+
+
+def test_a_kernel_function_is_evaluated_once_per_pair():
+    asked = []
+
+    def gram(A, B):
+        asked.append(len(A) * len(B))
+        return A @ B.T
+
+    matrix = Gram(GramFunction(gram), X)
+    matrix.definiteness(np.arange(3))
+    matrix.submatrix(np.arange(N))
+    assert sum(asked) <= N * N + 32 * N

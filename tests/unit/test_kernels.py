@@ -9,6 +9,7 @@ from scipy import sparse
 
 from maxmargin.kernels import RBF, GramFunction, Laplacian, Linear, PairFunction, Polynomial, Precomputed, Sigmoid
 from maxmargin.kernels.functions import from_function
+from maxmargin.kernels.vectors import gaussian_exponents
 
 # One line per kernel: the oracle.
 FORMULAS = {
@@ -87,6 +88,33 @@ def test_properties_of_composed_kernels():
         RBF()(X)
 
 
+BAD = {
+    "finite gamma >= 0": [lambda: RBF(-1.0), lambda: Laplacian(-1.0), lambda: RBF(float("nan"))],
+    "sigma > 0": [lambda: RBF(sigma=0.0)],
+    "integer degree": [lambda: Polynomial(2.5, 1.0), lambda: Polynomial(-1, 1.0)],
+    "scaled by a positive": [lambda: RBF(1.0) * float("inf")],
+    "no real feature map": [lambda: Polynomial(2, 1.0, -1.0).feature_map(X)],
+    "one kind combine": [lambda: GramFunction(len) + RBF(1.0), lambda: Precomputed() * RBF(1.0)],
+    "normalise the matrix": [lambda: Precomputed().normalized()],
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_parameters_are_refused(message):
+    for make in BAD[message]:
+        with pytest.raises(ValueError, match=message):
+            make()
+
+
+def test_far_from_the_origin():
+    near, far = RBF(0.3)(X, Z), RBF(0.3)(X + 1e6, Z + 1e6)
+    np.testing.assert_allclose(near, far, rtol=1e-8)
+    np.testing.assert_allclose(np.diag(RBF(0.3)(X + 1e8)), 1.0, rtol=1e-6)
+    np.testing.assert_allclose(
+        Polynomial(2, 1.0, 1.0).feature_map(sparse.csr_array(X)), Polynomial(2, 1.0, 1.0).feature_map(X)
+    )
+
+
 @pytest.mark.parametrize(("d", "degree"), [(2, 2), (3, 3), (4, 1), (2, 4)])
 def test_feature_map_reproduces_the_kernel(d, degree):
     A, B = RNG.normal(size=(6, d)), RNG.normal(size=(3, d))
@@ -118,6 +146,8 @@ def test_float32_error_bound_holds():
 
 def test_functions_of_both_conventions():
     assert isinstance(from_function(lambda A, B: A @ B.T, X), GramFunction)
+    for width in (1, 2, 3, 4):  # rows that happen to fit a matrix product
+        assert isinstance(from_function(lambda a, b: a @ b, X[:, :width]), PairFunction)
     assert isinstance(
         from_function(lambda a, b: float(len(set(a) & set(b))), np.array(["ab", "bc", "cd"])), PairFunction
     )
@@ -139,3 +169,16 @@ def test_precomputed_takes_entries():
     some = points.take(np.array([1, 4]))
     np.testing.assert_array_equal(Precomputed().block(some, points), K[[1, 4]])
     np.testing.assert_array_equal(Precomputed().diagonal(points), np.diag(K))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_gaussian_loop_equals_its_python_text(dtype):
+    products = (X @ Z.T).astype(dtype)
+    left, right = np.sum(X**2, axis=1).astype(dtype), np.sum(Z**2, axis=1).astype(dtype)
+    outs = []
+    for run in (gaussian_exponents, getattr(gaussian_exponents, "py_func", gaussian_exponents)):
+        outs.append(products.copy())
+        run(outs[-1], left, right, dtype(0.3))
+    np.testing.assert_allclose(*outs, rtol=1e-6)
+    wanted = -0.3 * np.sum((X[:, None] - Z[None]) ** 2, axis=2)
+    np.testing.assert_allclose(outs[0], wanted, rtol=1e-4, atol=1e-5)

@@ -16,11 +16,10 @@ import math
 import numpy as np
 
 from maxmargin.certificates.kkt import bias_and_violation
-from maxmargin.core.problem import BoxQP
+from maxmargin.core.problem import Bias, BoxQP
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Certificate
 
-REFRESHED_ROWS = 4096  # rows to recompute in float64, or twice the free ones; others enter with their error bound
 BALANCE_SLACK = 1e-12  # a relative imbalance of the multipliers that is rounding, not infeasibility
 
 
@@ -30,36 +29,53 @@ def certify(problem: BoxQP, alpha: Array, *, exact: bool = False) -> Certificate
     Uses the problem and the point alone. Multipliers outside the constraints are first brought inside. With ``exact``
     every kernel value is float64.
     """
-    return evaluate(problem, problem.sign * np.asarray(alpha, np.float64), exact=exact)[0]
+    alpha = np.asarray(alpha, np.float64)
+    if alpha.shape != (problem.n,) or not np.isfinite(alpha).all():
+        raise ValueError(f"alpha must hold one finite multiplier for each of the {problem.n} rows.")
+    return evaluate(problem, problem.sign * alpha, exact=exact)[0]
 
 
-def evaluate(problem: BoxQP, beta: Array, *, exact: bool = False) -> tuple[Certificate, Array]:
-    """``certify`` in the signed multipliers, and the scores f = K beta that it worked out."""
+def evaluate(
+    problem: BoxQP, beta: Array, *, exact: bool = False, refreshed: float = math.inf
+) -> tuple[Certificate, Array]:
+    """``certify`` in the signed multipliers, and the scores f = K beta that it worked out.
+
+    At most ``refreshed`` doubtful rows are recomputed in float64; the others enter with their error bound.
+    """
     original = beta
     given = np.clip(original, problem.lower, problem.upper)
     beta = feasible_point(problem, given)
     moved = float(np.max(np.abs(beta - original), initial=0.0))
-    f, error = problem.gram.scores(beta, exact)
-    f, error = _refresh(problem, beta, f, error)
+    f, error = _scores(problem, beta, exact, refreshed)
     # The bias belongs to the model the user gave, whose free multipliers balancing may have blurred.
     bias, violation = bias_and_violation(problem, given, problem.p - f - problem.ridge * beta)
     violation += 2.0 * float(error.max(initial=0.0))
     definite, reason = problem.gram.definiteness(np.flatnonzero(beta))
+    reason = "; ".join(part for part in (reason, problem.note) if part)
     square = max(float(beta @ f), 0.0)
-    norm = math.sqrt(square)
+    shown_bias, norm = split_bias(problem, beta, bias, square)
     if not definite:
-        return Certificate(math.nan, math.nan, math.nan, violation, bias, norm, moved, 0.0, reason), f
+        return Certificate(math.nan, math.nan, math.nan, violation, shown_bias, norm, moved, 0.0, reason), f
     dual = float(problem.p @ beta) - 0.5 * square - 0.5 * float(problem.ridge @ beta**2)
     if problem.hard:
         primal = _hard_primal(problem, f + bias, square)
-        return Certificate(primal, dual, max(primal - dual, 0.0), violation, bias, norm, moved, 0.0, reason), f
+        gap = max(primal - dual, 0.0)
+        return Certificate(primal, dual, gap, violation, shown_bias, norm, moved, 0.0, reason), f
     t = problem.p - f - bias
     terms = _terms(problem, beta, t)
     # A term is convex in t, so over an interval it is largest at an end.
     worst = np.maximum(_terms(problem, beta, t - error), _terms(problem, beta, t + error))
     gap = float(worst.sum()) + abs(bias * float(beta.sum()))
     rounding = float((worst - terms).sum())
-    return Certificate(dual + gap, dual, gap, violation, bias, norm, moved, rounding, reason), f
+    return Certificate(dual + gap, dual, gap, violation, shown_bias, norm, moved, rounding, reason), f
+
+
+def split_bias(problem: BoxQP, beta: Array, bias: float, square: float) -> tuple[float, float]:
+    """Bias and ||w||. A regularised bias is the weight sum(beta) of the appended 1, and part of the kernel's norm."""
+    if problem.bias is not Bias.REGULARIZED:
+        return bias, math.sqrt(square)
+    inside = float(beta.sum())
+    return inside, math.sqrt(max(square - inside**2, 0.0))
 
 
 def feasible_point(problem: BoxQP, beta: Array) -> Array:
@@ -83,21 +99,24 @@ def _terms(problem: BoxQP, beta: Array, t: Array) -> Array:
     return np.maximum((best - beta) * t - 0.5 * ridge * (best**2 - beta**2), 0.0)
 
 
-def _refresh(problem: BoxQP, beta: Array, f: Array, error: Array) -> tuple[Array, Array]:
-    """Replace by float64 the scores of the rows whose term could be nonzero."""
-    if not error.any():
-        return f, error
-    bias, _ = bias_and_violation(problem, beta, problem.p - f - problem.ridge * beta)
-    t = problem.p - f - bias
-    settled = ((beta == problem.lower) & (t < -error)) | ((beta == problem.upper) & (t > error))
-    doubtful = np.flatnonzero(~settled)
-    free = (beta[doubtful] > problem.lower[doubtful]) & (beta[doubtful] < problem.upper[doubtful])
-    order = np.lexsort((np.abs(t[doubtful]), ~free))  # free ones first, they set the bias; then by nearness
-    doubtful = doubtful[order[: max(REFRESHED_ROWS, 2 * int(free.sum()))]]
-    f, error = f.copy(), error.copy()
-    f[doubtful] = problem.gram.exact_scores(beta, doubtful)
-    error[doubtful] = 0.0
-    error[settled] = 0.0  # its term is zero for every score within the bound
+def _scores(problem: BoxQP, beta: Array, exact: bool, refreshed: float) -> tuple[Array, Array]:
+    """Scores f = K beta and error bounds; rows whose term could be nonzero are recomputed in float64, without error."""
+    f, error = problem.gram.scores(beta, exact)
+    free = (beta > problem.lower) & (beta < problem.upper)
+    while error.any() and refreshed > 0:
+        bias, _ = bias_and_violation(problem, beta, problem.p - f - problem.ridge * beta)
+        t = problem.p - f - bias
+        settled = ((beta == problem.lower) & (t < -error)) | ((beta == problem.upper) & (t > error))
+        doubtful = np.flatnonzero(~settled & (error > 0))
+        if not len(doubtful):  # the bias that settles the rest no longer moves
+            return f, np.zeros(problem.n)
+        order = np.lexsort(
+            (np.abs(t[doubtful]), ~free[doubtful])
+        )  # free ones first, they set the bias; then by nearness
+        chosen = doubtful[order[: int(min(refreshed, len(doubtful)))]]
+        f[chosen] = problem.gram.exact_scores(beta, chosen)
+        error[chosen] = 0.0
+        refreshed -= len(chosen)
     return f, error
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.certificates.gap import feasible_point
+from maxmargin.certificates.gap import feasible_point, split_bias
 from maxmargin.certificates.kkt import bias_and_violation
 from maxmargin.core.problem import BoxQP
 from maxmargin.core.rows import Array
@@ -41,7 +41,7 @@ def margins(problem: BoxQP, alpha: Array) -> Margins:
     f, _ = problem.gram.scores(beta, exact=True)
     bias, _ = bias_and_violation(problem, beta, problem.p - f - problem.ridge * beta)
     decision = f + bias
-    norm = math.sqrt(max(float(beta @ f), 0.0))
+    shown_bias, norm = split_bias(problem, beta, bias, max(float(beta @ f), 0.0))
     bound = np.abs(problem.upper - problem.lower)
     support, at_bound = beta != 0, np.abs(beta) == bound
     hinge = problem.ridge == 0
@@ -49,7 +49,7 @@ def margins(problem: BoxQP, alpha: Array) -> Margins:
         norm=norm,
         margin=1.0 / norm if norm > 0 else math.inf,
         width=2.0 / norm if norm > 0 else math.inf,
-        bias=bias,
+        bias=shown_bias,
         decision=decision,
         slacks=np.maximum(0.0, 1.0 - problem.p * decision),
         slack_multipliers=np.where(hinge, bound - np.abs(beta), 0.0),
@@ -61,4 +61,5 @@ def margins(problem: BoxQP, alpha: Array) -> Margins:
 
 def distances(decision: Any, norm: float | Array) -> Array:
     """Distance of points to the hyperplane, |w'phi(x) + b| / ||w||, from their decision values."""
-    return np.abs(np.asarray(decision, np.float64)) / norm
+    with np.errstate(divide="ignore", invalid="ignore"):  # where w = 0 there is no hyperplane
+        return np.where(np.asarray(norm) > 0, np.abs(np.asarray(decision, np.float64)) / norm, np.inf)

@@ -16,7 +16,7 @@ from maxmargin.core.rows import Array
 
 # Distances below this fraction of the data's size are zero to working precision: w'w is a difference of numbers of
 # size (sum alpha)^2 max K, known to about 1e-16 of that, so distances are known to about 1e-8 of the data's size.
-RELATIVE_DISTANCE = 1e-6
+RELATIVE_DISTANCE = 1e-7
 
 
 def hull_distance(problem: BoxQP, beta: Array, scores: Array) -> float:
@@ -29,5 +29,5 @@ def hull_distance(problem: BoxQP, beta: Array, scores: Array) -> float:
 
 
 def separates(problem: BoxQP, beta: Array, scores: Array) -> bool:
-    """False where ``beta`` proves that no hyperplane separates the classes; True where it does not prove it."""
+    """False where ``beta`` proves, to working precision, that no hyperplane separates; True where it does not."""
     return hull_distance(problem, beta, scores) > RELATIVE_DISTANCE

@@ -102,17 +102,24 @@ _LAYOUT: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.floa
 
 def holds_objects(X: Any) -> bool:
     """Whether X is a collection of things that are not numbers: strings, graphs, ragged lists."""
-    if sparse.issparse(X) or hasattr(X, "iloc") or hasattr(X, "__dataframe__"):
+    if hasattr(X, "to_numpy"):
+        return len(X.shape) == 1  # a column of a table
+    if sparse.issparse(X):
         return False
     if isinstance(X, np.ndarray):
         return X.dtype.kind in "OUS"
-    return len(X) > 0 and not isinstance(X[0], Real | list | tuple | np.ndarray)
+    try:
+        return np.asarray(X, dtype=np.float64).ndim != 2
+    except (ValueError, TypeError):  # text, ragged lists, graphs
+        return True
 
 
 def as_objects(X: Any) -> Array:
-    """A one-dimensional array of objects."""
+    """An array of objects, one for each row."""
     if isinstance(X, np.ndarray):
         return X
+    if hasattr(X, "to_numpy"):
+        return np.asarray(X.to_numpy(), object)
     items = np.empty(len(X), object)
     items[:] = list(X)
     return items
@@ -164,7 +171,10 @@ def sample_weights(sample_weight: Any, n: int) -> Array:
 
 def class_costs(class_weight: Any, classes: Array, y: Array, weights: Array) -> Array:
     """One factor of C per class; "balanced" counts the weights, so that a weight of 2 equals two rows."""
-    return compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weights)
+    factors = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weights)
+    if not np.all((factors >= 0) & np.isfinite(factors)):
+        raise ValueError(f"class_weight must give a finite weight >= 0 to every class; got {class_weight!r}.")
+    return factors
 
 
 def at_least_two(classes: Array, name: str) -> None:

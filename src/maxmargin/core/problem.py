@@ -31,6 +31,14 @@ class Loss(enum.Enum):
     SQUARED_HINGE = "squared_hinge"
 
 
+class Bias(enum.Enum):
+    """A free b; none; or b as the weight of a feature 1 that the kernel K + 1 appends: ||w||^2 + b^2 is paid."""
+
+    FREE = "free"
+    NONE = "none"
+    REGULARIZED = "regularized"
+
+
 class GramMatrix(Protocol):
     """What solvers and certificates may ask of the kernel matrix K."""
 
@@ -65,8 +73,8 @@ class GramMatrix(Protocol):
         """(K beta)_i in float64 for the given rows."""
         ...
 
-    def certificate_seconds(self, n_support: int) -> float:
-        """Estimated time of ``scores`` at a point with so many nonzero multipliers."""
+    def certificate_seconds(self, n_support: int, refreshed: int) -> float:
+        """Estimated time of ``scores`` with so many nonzero multipliers and of some rows of ``exact_scores``."""
         ...
 
     def smallest_eigenvalue(self) -> float:
@@ -80,7 +88,10 @@ class GramMatrix(Protocol):
 
 @dataclass(frozen=True)
 class BoxQP:
-    """See the module's formula. ``sign`` turns the notes' multipliers alpha >= 0 into beta."""
+    """See the module's formula. ``sign`` turns the notes' multipliers alpha >= 0 into beta.
+
+    ``note`` says what the problem had to change of what was asked for.
+    """
 
     gram: GramMatrix
     sign: Array
@@ -88,7 +99,13 @@ class BoxQP:
     lower: Array
     upper: Array
     ridge: Array
-    balanced: bool
+    bias: Bias
+    note: str = ""
+
+    @property
+    def balanced(self) -> bool:
+        """Whether sum(beta) = 0 must hold: the multiplier of that constraint is the free bias."""
+        return self.bias is Bias.FREE
 
     @property
     def n(self) -> int:
@@ -101,22 +118,29 @@ class BoxQP:
         return bool(np.any(np.isinf(self.upper - self.lower) & (self.ridge == 0)))
 
 
-def soft_margin(gram: GramMatrix, y: Array, C: Array, loss: Loss = Loss.HINGE, free_bias: bool = True) -> BoxQP:
+def soft_margin(gram: GramMatrix, y: Array, C: Array, loss: Loss = Loss.HINGE, bias: Bias = Bias.FREE) -> BoxQP:
     """The support vector classifier: labels ``y`` in {-1, +1} and a cost ``C`` per row (infinity: hard margin).
 
-    A regularised bias is the kernel K + 1 without a free bias; no bias is K without one.
+    For a regularised bias ``gram`` is that of the kernel K + 1.
 
     With an indefinite kernel the squared hinge has no maximum unless K + diag(ridge) is positive semidefinite, so there
     the ridge is raised to minus the smallest eigenvalue: the same machine with a smaller C.
     """
     y = np.asarray(y, np.float64)
+    if y.shape != (gram.n,) or not np.all(np.abs(y) == 1.0):
+        raise ValueError(f"y must hold one label -1 or +1 for each of the {gram.n} rows.")
     C = np.broadcast_to(np.asarray(C, np.float64), y.shape)
-    bound, ridge = C, np.zeros(len(y))
+    if not np.all(C >= 0):
+        raise ValueError("C must be >= 0 for every row (infinity for the hard margin).")
+    bound, ridge, note = C, np.zeros(len(y)), ""
     if loss is Loss.SQUARED_HINGE:
         bound = np.where(C > 0, np.inf, 0.0)
         ridge = np.divide(0.5, C, out=ridge, where=C > 0)
         if not gram.definiteness(np.empty(0, np.int64))[0]:
-            ridge = np.maximum(ridge, -gram.smallest_eigenvalue())
+            needed = -gram.smallest_eigenvalue()
+            if needed > ridge.min():
+                note = f"to be solvable, 1/(2C) was raised to {needed:.3g}, minus the smallest eigenvalue"
+            ridge = np.maximum(ridge, needed)
     return BoxQP(
         gram=gram,
         sign=y,
@@ -124,5 +148,6 @@ def soft_margin(gram: GramMatrix, y: Array, C: Array, loss: Loss = Loss.HINGE, f
         lower=np.where(y < 0, -bound, 0.0),
         upper=np.where(y > 0, bound, 0.0),
         ridge=ridge,
-        balanced=free_bias,
+        bias=bias,
+        note=note,
     )

@@ -174,8 +174,9 @@ def l1_distances(A, B, scratch, out):
 
 
 def squared_norms(rows: Rows) -> Array:
-    """||x_i||^2 in float64."""
+    """||x_i||^2 in float64; infinite where that overflows."""
     if isinstance(rows, DenseRows):
         return np.einsum("ij,ij->i", rows.values, rows.values, dtype=np.float64)
-    squares = as_csr(rows._replace(data=rows.data.astype(np.float64) ** 2))
-    return np.asarray(squares.sum(axis=1)).ravel()
+    with np.errstate(over="ignore"):
+        squares = as_csr(rows._replace(data=rows.data.astype(np.float64) ** 2))
+        return np.asarray(squares.sum(axis=1)).ravel()

@@ -22,6 +22,8 @@ from maxmargin.core import limits
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+WAKE = 0.05  # seconds between two looks for Ctrl-C while workers are busy
+
 _lock = threading.Lock()
 _worker = threading.local()
 _pool: ThreadPoolExecutor | None = None
@@ -139,7 +141,8 @@ def _checked(fn: Callable[[Item], Result], item: Item, unchecked: bool) -> Resul
 def _await(futures: list[Future[None]], on_interrupt: Callable[[], None], swallow: bool) -> None:
     """Wait for the workers; on Ctrl-C make them stop before the exception travels on."""
     try:
-        wait(futures)
+        while wait(futures, timeout=WAKE).not_done:
+            pass  # a signal may reach another thread of the process: only waking up lets this one see it
     except KeyboardInterrupt:
         on_interrupt()
         wait(futures)

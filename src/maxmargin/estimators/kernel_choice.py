@@ -17,10 +17,10 @@ ROWS_AT_ONCE = 4096
 
 def is_kernel(value: Any) -> bool:
     """Whether ``value`` may be given as a kernel."""
-    return isinstance(value, Kernel) or callable(value) or value in KERNEL_NAMES
+    return isinstance(value, Kernel) or callable(value) or (isinstance(value, str) and value in KERNEL_NAMES)
 
 
-def named_kernel(name: str, degree: float, coef0: float) -> Kernel:
+def named_kernel(name: str, degree: int, coef0: float) -> Kernel:
     """The kernel of a name, its width left open."""
     made = {
         "linear": Linear(),
@@ -33,7 +33,7 @@ def named_kernel(name: str, degree: float, coef0: float) -> Kernel:
     return made[name]
 
 
-def resolve_kernel(given: Any, degree: float, coef0: float, gamma: Any, X: Any, weights: Array) -> Kernel:
+def resolve_kernel(given: Any, degree: int, coef0: float, gamma: Any, X: Any, weights: Array) -> Kernel:
     """The kernel to use on ``X``: widths that were left open are set from ``gamma``."""
     if isinstance(given, str):
         kernel = named_kernel(given, degree, coef0)
@@ -50,9 +50,10 @@ def choose_gamma(gamma: Any, X: Any, weights: Array) -> float:
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if gamma == "scale":
-        variance = entry_variance(X, weights)
+        with np.errstate(over="ignore"):  # what overflows here is refused, with its row, when the kernel is set up
+            variance = entry_variance(X, weights)
         # Twelve digits, so that weights and repeated rows, whose sums round differently, give the same width.
-        return float(f"{1.0 / (X.shape[1] * variance):.12g}") if variance > 0 else 1.0
+        return float(f"{1.0 / (X.shape[1] * variance):.12g}") if 0 < variance < np.inf else 1.0
     return float(gamma)
 
 
@@ -60,9 +61,11 @@ def entry_variance(X: Any, weights: Array) -> float:
     """Variance of the entries of X, each row counted by its weight, in float64 and without a copy of X."""
     total = weights.sum() * X.shape[1]
     if sparse.issparse(X):
-        mean = float(weights @ np.asarray(X.sum(axis=1)).ravel()) / total
-        square = float(weights @ np.asarray(X.multiply(X).sum(axis=1)).ravel()) / total
-        return max(square - mean**2, 0.0)
+        rows = np.repeat(weights, np.diff(X.indptr))
+        values = X.data.astype(np.float64)
+        mean = float(rows @ values) / total
+        stored = float(rows @ (values - mean) ** 2)
+        return (stored + (total - rows.sum()) * mean**2) / total
     mean = float(weights @ X.sum(axis=1, dtype=np.float64)) / total
     square = 0.0
     for first in range(0, X.shape[0], ROWS_AT_ONCE):

@@ -39,7 +39,8 @@ def kernel_sums(kernel: Kernel, X: Any, vectors: Any, groups: list[Array], n_job
                 total[rows] += K @ group[part.start - start : part.stop - start]
 
     with blas_held():
-        thread_map(chunk, range(0, X.shape[0], ROWS), n_jobs)
+        # The user's functions are called from one thread.
+        thread_map(chunk, range(0, X.shape[0], ROWS), 1 if kernel.of_objects else n_jobs)
     return sums
 
 

@@ -5,40 +5,35 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.certificates import bias_and_violation, distances, feasible_point, hull_distance
+from maxmargin.certificates import distances
 from maxmargin.core import checks, limits
 from maxmargin.core.checks import Rule
-from maxmargin.core.problem import BoxQP, Loss, soft_margin
+from maxmargin.core.problem import Bias
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Progress, Solution, Status, combine
-from maxmargin.core.threads import blas_held, effective_jobs, task_map
-from maxmargin.core.twins import Twins, find_twins, no_twins
-from maxmargin.estimators.kernel_choice import KERNEL_NAMES, is_kernel, resolve_kernel
-from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
+from maxmargin.core.threads import effective_jobs
+from maxmargin.estimators.kernel_choice import KERNEL_NAMES, is_kernel
+from maxmargin.estimators.progress import SklearnPairs, SklearnSteps
 from maxmargin.estimators.scoring import kernel_sums
-from maxmargin.kernels import Gram, Kernel, Linear
-from maxmargin.kernels.gram import FLOAT64_ROWS, default_budget
+from maxmargin.estimators.training import Training, bias_kind, read
+from maxmargin.kernels import Kernel, Linear
 from maxmargin.kernels.points import Entries
 from maxmargin.multiclass import one_vs_one as ovo
-from maxmargin.solvers import SMO, solve
-from maxmargin.solvers.dual.smo import State
 
 _RULES: dict[str, Rule] = {
     "C": Rule("a number > 0, or infinity for the hard margin", checks.positive),
     "kernel": Rule(f"one of {', '.join(map(repr, KERNEL_NAMES))}, a Kernel or a function", is_kernel),
-    "degree": Rule("a number >= 0", lambda value: checks.number(value) and value >= 0),
+    "degree": Rule("an integer >= 0", lambda value: checks.integer(value) and value >= 0),
     "gamma": Rule(
         "'scale', 'auto' or a number >= 0",
         lambda value: value in ("scale", "auto") if isinstance(value, str) else checks.number(value) and value >= 0,
@@ -48,7 +43,10 @@ _RULES: dict[str, Rule] = {
     "fit_intercept": Rule("True, False or 'regularized'", lambda v: checks.boolean(v) or v == "regularized"),
     "shrinking": Rule("True or False", checks.boolean),
     "tol": Rule("a number > 0", checks.positive),
-    "cache_size": Rule("a number of megabytes > 0, or None", lambda value: value is None or checks.positive(value)),
+    "cache_size": Rule(
+        "a number of megabytes > 0, or None", lambda value: value is None or (checks.number(value) and value > 0)
+    ),
+    "verbose": Rule("True, False or an integer", lambda value: checks.boolean(value) or checks.integer(value)),
     "max_iter": Rule("-1 (no limit) or an integer >= 0", lambda value: checks.integer(value) and value >= -1),
     "time_limit": Rule("a number of seconds > 0, or None", lambda value: value is None or checks.positive(value)),
     "decision_function_shape": checks.one_of("ovr", "ovo"),
@@ -58,19 +56,6 @@ _RULES: dict[str, Rule] = {
     "callback": Rule("a function or None", lambda value: value is None or callable(value)),
     "n_jobs": Rule("an integer or None", lambda value: value is None or checks.integer(value)),
 }
-
-
-class _Data(NamedTuple):
-    """What a fit learns from: different rows of weight above zero, their class indices and costs.
-
-    ``used`` are the given rows of weight above zero; row ``used[i]`` is solved as row ``twins.group[i]``.
-    """
-
-    X: Any
-    labels: Array
-    costs: Array
-    used: Array
-    twins: Twins
 
 
 class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -90,7 +75,8 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         slack at all, and an error where no hyperplane separates the classes.
     kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed"}, Kernel or callable, default="rbf"
         The similarity. A callable either maps two collections to their matrix of kernel values, as in scikit-learn, or
-        compares two single objects; it may compare anything, such as strings. See ``maxmargin.kernels``.
+        compares two single objects; it may compare anything, such as strings, and is called from one thread. See
+        ``maxmargin.kernels``.
     degree : int, default=3
         Degree of the polynomial kernel (gamma x'z + coef0)^degree.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -125,13 +111,14 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Order in which tied rows enter the first working set; None spreads them evenly. The solution does not depend on
         it beyond ``tol``.
     n_jobs : int, default=None
-        Threads; None is all cores. Results do not depend on it.
+        Threads; None is all cores. Results do not depend on it (they may, within ``tol``, on ``cache_size``).
     verbose : int, default=0
         Above zero, print a line per step of the solver.
     callback : callable, default=None
         Called with a ``Progress`` after every step; return True to stop. Pairs of classes call it from their threads.
     interrupt : {"raise", "keep"}, default="raise"
-        What Ctrl-C does to a fit: raise KeyboardInterrupt, or keep the best model so far with status interrupted.
+        What Ctrl-C does to a fit: raise KeyboardInterrupt, and leave the model of the last fit as it was; or keep the
+        best model so far with status interrupted.
 
     Attributes
     ----------
@@ -176,7 +163,7 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         *,
         C: float = 1.0,
         kernel: Any = "rbf",
-        degree: float = 3,
+        degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
         loss: str = "hinge",
@@ -220,20 +207,22 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self._of_positions
-        tags.input_tags.pairwise = self._of_positions
+        tags.input_tags.sparse = not self.of_positions
+        tags.input_tags.pairwise = self.of_positions
         # Without a bias these decision functions vanish at the origin, or far from all rows: no weights can make one
         # class win everywhere, which scikit-learn expects of good scores.
-        tags.classifier_tags.poor_score = self.fit_intercept is False and self.kernel not in ("rbf", "laplacian")
+        tags.classifier_tags.poor_score = bias_kind(self) is Bias.NONE and self.kernel not in ("rbf", "laplacian")
         return tags
 
     @property
-    def _of_positions(self) -> bool:
+    def of_positions(self) -> bool:
+        """Whether X holds kernel values."""
         kernel = self.kernel
         return kernel.of_positions if isinstance(kernel, Kernel) else kernel == "precomputed"
 
     @property
-    def _of_objects(self) -> bool:
+    def of_objects(self) -> bool:
+        """Whether X may hold things other than numbers."""
         kernel = self.kernel
         return kernel.of_objects if isinstance(kernel, Kernel) else callable(kernel)
 
@@ -258,198 +247,39 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         begun = limits.now()
-        data, y = self._read(X, y, sample_weight)
-        tasks = ovo.tasks(data.labels, len(self.classes_))
-        binary = len(tasks) == 1
-        root = self._init_callback_context(max_subtasks=None if binary else len(tasks))  # type: ignore[arg-type]
+        checks.parameters(self, _RULES)
+        data = read(self, X, y, sample_weight)
+        binary = data.n_classes == 2
+        n_pairs = data.n_classes * (data.n_classes - 1) // 2
+        root = self._init_callback_context(max_subtasks=None if binary else n_pairs)  # type: ignore[arg-type]
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         root.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
         steps = SklearnSteps(root, self, X, y, metadata) if binary and hasattr(self, "_skl_callbacks") else None
-        solutions, problems = self._solve_all(data, tasks, begun, steps, SklearnPairs(root, self))
-        self._store(data, tasks, solutions, problems)
+        training = Training(self, data, begun, steps, SklearnPairs(root, self))
+        solutions = training.solve()
+        biases = [solution.certificate.bias for solution in solutions]
+        self._store(training.model([solution.beta for solution in solutions], biases), solutions)
         if steps:
             steps.close()
         root.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata, reconstruction_attributes=dict)
         return self
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[_Data, Any]:
-        """Checked rows and labels. Sets: classes_, class_weight_, shape_fit_, kernel_."""
-        checks.parameters(self, _RULES)
-        rows, y = checks.training_data(self, X, y, self._of_objects, self._of_positions)
-        weights = checks.sample_weights(sample_weight, rows.shape[0])
-        used = np.flatnonzero(weights)
-        classes = np.unique(y[used])
-        checks.at_least_two(classes, type(self).__name__)
-        labels = np.searchsorted(classes, y[used])
-        self._guess = self._previous(classes, rows.shape) if self.warm_start else None
-        self.classes_, self.shape_fit_ = classes, rows.shape
-        self.class_weight_ = checks.class_costs(self.class_weight, classes, y[used], weights[used])
-        self.kernel_ = resolve_kernel(self.kernel, self.degree, self.coef0, self.gamma, rows, weights)
-        return self._different_rows(rows, labels, weights, used), y
-
-    def _different_rows(self, rows: Any, labels: Array, weights: Array, used: Array) -> _Data:
-        """Rows of weight above zero; in small data equal ones become one."""
-        some = rows if len(used) == rows.shape[0] else self.kernel_.rows(rows, used)
-        vectors = not (self.kernel_.of_positions or self.kernel_.of_objects)
-        twins = no_twins(len(used))
-        if vectors and len(used) <= FLOAT64_ROWS:
-            twins = find_twins(some, labels, weights[used])
-            some, labels = some[twins.first], labels[twins.first]
-        costs = self.C * self.class_weight_[labels] * np.bincount(twins.group, weights=weights[used])
-        return _Data(some, labels, costs, used, twins)
-
-    def _previous(self, classes: Array, shape: tuple[int, ...]) -> Array | None:
-        """Multipliers of the last fit, one column per row of its data, if that had the same rows and classes."""
-        if not hasattr(self, "dual_coef_"):
-            return None
-        if not np.array_equal(self.classes_, classes) or self.shape_fit_ != shape:
-            warnings.warn(
-                f"warm_start: the data have other rows or classes (shape {shape}, before {self.shape_fit_}); "
-                "this fit starts afresh.",
-                stacklevel=5,
-            )
-            return None
-        coef = np.zeros((len(classes) - 1, shape[0]))
-        coef[:, self.support_] = self.dual_coef_
-        return coef
-
-    def _solve_all(
-        self, data: _Data, tasks: list[ovo.Task], begun: float, steps: SklearnSteps | None, pairs: SklearnPairs
-    ) -> tuple[list[Solution], list[BoxQP]]:
-        """Solve every pair of classes, in parallel where there are several."""
-        n_jobs = effective_jobs(self.n_jobs)
-        workers = min(n_jobs, len(tasks))
-        budget = default_budget() if self.cache_size is None else int(self.cache_size * 2**20)
-        kernel = self.kernel_ + 1.0 if self.fit_intercept == "regularized" else self.kernel_
-        shared = None
-        if len(tasks) > 1 and data.X.shape[0] <= FLOAT64_ROWS:
-            shared = Gram(kernel, data.X, 0.0, budget, n_jobs)
-            shared.submatrix(np.arange(shared.n))
-        left = None if self.time_limit is None else max(1e-3, self.time_limit - (limits.now() - begun))
-        shares = TimeShares(left, [len(task.rows) for task in tasks], workers)
-        order = None
-        if self.random_state is not None:
-            order = check_random_state(self.random_state).permutation(data.X.shape[0])
-        guesses = self._warm_guesses(data, tasks)
-        problems: list[Any] = [None] * len(tasks)
-
-        def one(index: int) -> Solution:
-            task = tasks[index]
-            problem = self._problem(data, task, kernel, shared, budget // workers, n_jobs)
-            problems[index] = problem
-            guess = None if guesses is None else feasible_point(problem, guesses[index])
-            with pairs.pair() if len(tasks) > 1 else nullcontext():
-                return solve(
-                    problem,
-                    SMO(self.tol, self.shrinking, _order_within(order, task.rows)),
-                    guess=guess,
-                    max_iter=self.max_iter,
-                    time_limit=shares.take(len(task.rows)),
-                    watch=self._watcher(index, tasks, data, problem, steps, pairs),
-                    interrupt=self.interrupt,  # type: ignore[arg-type]
-                )
-
-        with blas_held(), limits.limits():
-            solutions = task_map(one, range(len(tasks)), workers, self.interrupt == "keep")
-        return solutions, problems
-
-    def _problem(
-        self, data: _Data, task: ovo.Task, kernel: Kernel, shared: Gram | None, budget: int, n_jobs: int
-    ) -> BoxQP:
-        """The box QP of one pair of classes."""
-        costs = data.costs[task.rows]
-        accuracy = 0.0 if np.isinf(costs).any() else self.tol
-        if shared is not None:
-            gram = shared.restricted(task.rows)
-        else:
-            whole = len(task.rows) == data.X.shape[0]
-            X = data.X if whole else kernel.rows(data.X, task.rows)
-            gram = Gram(kernel, X, accuracy, budget, n_jobs)
-        if accuracy == 0.0 and not gram.definiteness(np.empty(0, np.int64))[0]:
-            raise ValueError(
-                f"The hard margin (C = infinity) needs a positive semidefinite kernel, and the Gram matrix of "
-                f"{self.kernel_!r} on these rows is not. Use a finite C or another kernel; see maxmargin.mercer."
-            )
-        return soft_margin(gram, task.signs, costs, Loss(self.loss), self.fit_intercept is True)
-
-    def _warm_guesses(self, data: _Data, tasks: list[ovo.Task]) -> list[Array] | None:
-        if self._guess is None:
-            return None
-        coef = np.zeros((len(self._guess), len(data.labels)))
-        np.add.at(coef.T, data.twins.group, self._guess[:, data.used].T)
-        return ovo.split(coef, tasks, len(self.classes_))
-
-    def _watcher(
-        self,
-        index: int,
-        tasks: list[ovo.Task],
-        data: _Data,
-        problem: BoxQP,
-        steps: SklearnSteps | None,
-        pairs: SklearnPairs,
-    ) -> Callable[[Progress, State], bool]:
-        """Everyone who wants to know of a step; True where one of them asks to stop."""
-        label = "" if len(tasks) == 1 else f"pair {index + 1}/{len(tasks)} "
-        show = printer(label) if self.verbose else None
-
-        def watch(seen: Progress, state: State) -> bool:
-            if show:
-                show(seen)
-            stop = pairs.stopped or (bool(self.callback(seen)) if self.callback else False)
-            if steps:
-                stop |= steps.step(lambda: self._model_at(data, tasks, problem, state))
-            return stop
-
-        return watch
-
-    def _model_at(self, data: _Data, tasks: list[ovo.Task], problem: BoxQP, state: State) -> dict[str, Any]:
-        """Fitted attributes of a binary fit in progress, for scikit-learn's callbacks."""
-        bias, _ = bias_and_violation(problem, state.beta, state.v)
-        return self._model(data, tasks, [state.beta.copy()], [self._bias(bias, state.beta)])
-
-    def _bias(self, free: float, beta: Array) -> float:
-        if self.fit_intercept == "regularized":
-            return float(beta.sum())  # the weight of the appended 1
-        return free if self.fit_intercept else 0.0
-
-    def _model(self, data: _Data, tasks: list[ovo.Task], betas: list[Array], biases: list[float]) -> dict[str, Any]:
-        n_classes, twins = len(self.classes_), data.twins
-        coef = ovo.join(tasks, betas, len(data.labels), n_classes)[:, twins.group] * twins.share
-        labels = data.labels[twins.group]
-        support = np.flatnonzero(coef.any(axis=0))
-        support = support[np.argsort(labels[support], kind="stable")]
-        vectors = np.empty((0, 0)) if self.kernel_.of_positions else data.X[twins.group[support]]
-        return {
-            "support_": data.used[support].astype(np.int32),
-            "support_vectors_": vectors,
-            "n_support_": np.bincount(labels[support], minlength=n_classes).astype(np.int32),
-            "dual_coef_": coef[:, support],
-            "intercept_": ovo.direction(n_classes) * np.array(biases),
-        }
-
-    def _store(self, data: _Data, tasks: list[ovo.Task], solutions: list[Solution], problems: list[BoxQP]) -> None:
-        """Sets: every fitted attribute. Warns of problems that were not solved, raises for those without solution."""
-        for task, solution, problem in zip(tasks, solutions, problems, strict=True):
-            if solution.status is Status.INFEASIBLE:
-                self._refuse(task, solution, problem)
-        biases = [self._bias(s.certificate.bias, s.beta) for s in solutions]
-        for name, value in self._model(data, tasks, [s.beta for s in solutions], biases).items():
+    def _store(self, model: dict[str, Any], solutions: list[Solution]) -> None:
+        """Sets: every fitted attribute. Warns where a problem was not solved."""
+        for name, value in model.items():
             setattr(self, name, value)
-        norms = [
-            _norm(s, b if self.fit_intercept == "regularized" else 0.0) for s, b in zip(solutions, biases, strict=True)
-        ]
+        norms = [solution.certificate.norm for solution in solutions]
         inverse = np.array([1.0 / norm if norm > 0 else math.inf for norm in norms])
-        self.margin_ = float(inverse[0]) if len(tasks) == 1 else inverse
+        one = len(solutions) == 1
+        self.margin_ = float(inverse[0]) if one else inverse
         self.n_iter_ = np.array([s.iterations for s in solutions], np.int32)
         self.certificate_ = combine([s.certificate for s in solutions])
         self.status_ = max((s.status for s in solutions), key=lambda status: status.severity)
         self.fit_status_ = int(self.status_ is not Status.CONVERGED)
-        traces = [s.trace for s in solutions]
-        self.trace_ = traces[0] if len(tasks) == 1 else traces
-        del self._guess
+        self.trace_ = solutions[0].trace if one else [s.trace for s in solutions]
         if self.status_ is not Status.CONVERGED:
             unsolved = sum(s.status is not Status.CONVERGED for s in solutions)
-            of = "" if len(tasks) == 1 else f" ({unsolved} of {len(tasks)} pairs of classes)"
+            of = "" if one else f" ({unsolved} of {len(solutions)} pairs of classes)"
             proof = self.certificate_
             warnings.warn(
                 f"SVC {self.status_}{of}. The model is kept: relative gap {proof.relative_gap:.2g}, "
@@ -457,16 +287,6 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-
-    def _refuse(self, task: ovo.Task, solution: Solution, problem: BoxQP) -> None:
-        distance = hull_distance(problem, solution.beta, problem.gram.scores(solution.beta, exact=True)[0])
-        first, second = self.classes_[task.first], self.classes_[task.second]
-        raise ValueError(
-            f"The hard margin (C = infinity) has no solution: no hyperplane separates class {first!r} from {second!r} "
-            f"in the feature space of {self.kernel_!r}. Proof: {np.count_nonzero(solution.beta)} rows carry weights "
-            f"alpha >= 0 with alpha'y = 0 whose two class means lie {distance:.1g} of the data's size apart, so the "
-            "convex hulls of the classes meet. Use a finite C, or another kernel."
-        )
 
     # --- using the machine -------------------------------------------------------------------------------------------
 
@@ -476,16 +296,20 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ exists for the linear kernel only: w lies in feature space otherwise.")
-        edges = np.cumsum([0, *self.n_support_])
+        vectors = self.support_vectors_
+        if bias_kind(self) is Bias.FREE and not sparse.issparse(vectors) and len(vectors):
+            vectors = vectors - vectors.mean(
+                axis=0, dtype=np.float64
+            )  # sum(beta) = 0: w is the same, with less rounding
         parts = []
-        for start, stop in pairwise(edges):
-            w = self.support_vectors_[start:stop].T @ self.dual_coef_[:, start:stop].T
+        for start, stop in pairwise(np.cumsum([0, *self.n_support_])):
+            w = vectors[start:stop].T @ self.dual_coef_[:, start:stop].T
             parts.append(np.asarray(w.todense() if sparse.issparse(w) else w))
         return ovo.pair_decisions(parts, len(self.classes_)).T
 
     def _pair_decisions(self, X: Any) -> Array:
         check_is_fitted(self)
-        X = checks.prediction_data(self, X, self._of_objects)
+        X = checks.prediction_data(self, X, self.of_objects)
         n_classes = len(self.classes_)
         if isinstance(self.kernel_, Linear):
             return np.asarray(X @ self.coef_.T) + self.intercept_
@@ -521,18 +345,3 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Distance of points to the hyperplane, |w'phi(x) + b| / ||w||; a column per pair of classes."""
         pairs = self._pair_decisions(X)
         return distances(pairs.ravel() if len(self.classes_) == 2 else pairs, 1.0 / np.asarray(self.margin_))
-
-
-def _order_within(order: Array | None, rows: Array) -> Array | None:
-    """The given order of all rows, as positions within ``rows``."""
-    if order is None:
-        return None
-    position = np.full(len(order), -1, np.int64)
-    position[rows] = np.arange(len(rows))
-    found = position[order]
-    return found[found >= 0]
-
-
-def _norm(solution: Solution, bias: float) -> float:
-    """||w||; a regularised bias is part of the certificate's norm and is taken out."""
-    return math.sqrt(max(solution.certificate.norm**2 - bias**2, 0.0))

@@ -12,9 +12,11 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from maxmargin.core.checks import as_objects, holds_objects
 from maxmargin.core.rows import Array
-from maxmargin.kernels.points import Points, vectors
+from maxmargin.kernels.points import Points, centre_of, vectors
 
 
 class Kernel(ABC):
@@ -82,9 +84,15 @@ class Kernel(ABC):
         return self
 
     def __call__(self, X: Any, Z: Any | None = None) -> Array:
+        A, B = self._both(X, Z)
+        return self.block(A, B)
+
+    def _both(self, X: Any, Z: Any | None) -> tuple[Points, Points]:
+        """Both sides prepared, about a common centre where the kernel allows it."""
         X = as_matrix(X)
-        Z = X if Z is None else as_matrix(Z)
-        return self.block(self.prepare(X), self.prepare(Z))
+        centre = centre_of(X) if self.translation_invariant else None
+        A = self.prepare(X, np.float64, centre)
+        return A, A if Z is None else self.prepare(as_matrix(Z), np.float64, centre)
 
     def distances(self, X: Any, Z: Any | None = None) -> Array:
         """Distances in feature space: ||phi(x) - phi(z)||^2 = K(x, x) + K(z, z) - 2 K(x, z)."""
@@ -97,8 +105,7 @@ class Kernel(ABC):
         return np.arccos(np.clip(cross / np.sqrt(np.outer(own, other)), -1.0, 1.0))
 
     def _geometry(self, X: Any, Z: Any | None) -> tuple[Array, Array, Array]:
-        A = self.prepare(as_matrix(X))
-        B = A if Z is None else self.prepare(as_matrix(Z))
+        A, B = self._both(X, Z)
         return self.diagonal(A), self.diagonal(B), self.block(A, B)
 
     def normalized(self) -> Kernel:
@@ -117,12 +124,21 @@ class Kernel(ABC):
 
 def as_matrix(X: Any) -> Any:
     """Lists of numbers become arrays; everything else is left to the kernel."""
-    return np.asarray(X, np.float64) if isinstance(X, list) and not isinstance(X[0], str) else X
+    if sparse.issparse(X) or isinstance(X, np.ndarray):
+        return X
+    return as_objects(X) if holds_objects(X) else np.asarray(X, np.float64)
 
 
 @dataclass(frozen=True)
 class Composed(Kernel):
     """A kernel made of kernels: it has every property that all of its parts have."""
+
+    def __post_init__(self) -> None:
+        if len({(part.of_positions, part.of_objects) for part in self.parts}) > 1:
+            raise ValueError(
+                "Only kernels of one kind combine: of vectors, of given kernel values, or functions of objects. "
+                f"Got {' and '.join(repr(part) for part in self.parts)}."
+            )
 
     @property
     def parts(self) -> tuple[Kernel, ...]:
@@ -219,7 +235,7 @@ class Scaled(Composed):
     factor: float
 
     def __post_init__(self) -> None:
-        if not self.factor > 0:
+        if not 0 < self.factor < np.inf:
             raise ValueError(f"A kernel can only be scaled by a positive number, got {self.factor}.")
 
     def pairwise(self, A: Any, B: Any) -> Array:
@@ -247,7 +263,7 @@ class Shifted(Composed):
     constant: float
 
     def __post_init__(self) -> None:
-        if not self.constant >= 0:
+        if not 0 <= self.constant < np.inf:
             raise ValueError(f"A kernel can only be shifted by a number >= 0, got {self.constant}.")
 
     def pairwise(self, A: Any, B: Any) -> Array:
@@ -272,6 +288,10 @@ class Normalized(Composed):
     """K(x, z) / sqrt(K(x, x) K(z, z)); points of length zero keep similarity zero."""
 
     kernel: Kernel
+
+    def __post_init__(self) -> None:
+        if self.of_positions:
+            raise ValueError("Precomputed values hold no K(z, z) of new points: normalise the matrix itself instead.")
 
     def pairwise(self, A: Any, B: Any) -> Array:
         return self._normalise(self.kernel.block(A, B), A, B)

@@ -34,11 +34,8 @@ class Precomputed(Kernel):
         return np.asarray(A.matrix[A.at, A.at], np.float64)
 
 
-@dataclass(frozen=True)
-class GramFunction(Kernel):
-    """A function of two collections that returns the whole matrix (scikit-learn's convention)."""
-
-    function: Callable[[Any, Any], Any]
+class FunctionKernel(Kernel):
+    """The user's own function, of whatever it understands: abstract."""
 
     @property
     def of_objects(self) -> bool:
@@ -46,6 +43,13 @@ class GramFunction(Kernel):
 
     def prepare(self, X: Any, dtype: Any = np.float64, centre: Array | None = None) -> Points:
         return Objects(X)
+
+
+@dataclass(frozen=True)
+class GramFunction(FunctionKernel):
+    """A function of two collections that returns the whole matrix (scikit-learn's convention)."""
+
+    function: Callable[[Any, Any], Any]
 
     def pairwise(self, A: Objects, B: Objects) -> Array:
         K = np.array(self.function(A.items, B.items), dtype=np.float64)
@@ -62,17 +66,10 @@ class GramFunction(Kernel):
 
 
 @dataclass(frozen=True)
-class PairFunction(Kernel):
+class PairFunction(FunctionKernel):
     """A function of two objects that returns their similarity."""
 
     function: Callable[[Any, Any], float]
-
-    @property
-    def of_objects(self) -> bool:
-        return True
-
-    def prepare(self, X: Any, dtype: Any = np.float64, centre: Array | None = None) -> Points:
-        return Objects(X)
 
     def pairwise(self, A: Objects, B: Objects) -> Array:
         return _finite(np.array([[float(self.function(a, b)) for b in B.items] for a in A.items]))
@@ -95,26 +92,26 @@ def _finite(K: Array) -> Array:
 def from_function(function: Callable[[Any, Any], Any], X: Any) -> Kernel:
     """Find out by a small trial whether ``function`` makes matrices or compares two objects.
 
-    The matrix convention is tried first, on 2 and 3 points, so that a transposed or flattened answer shows.
+    The matrix convention is tried first, on 1 and 2 points and the other way round, so that a function which only
+    happens to accept matrices (a @ b for rows of length 2, say) is not taken for one that makes them.
     """
-    first, second = X[:2], X[:3]
-    wanted = (first.shape[0], second.shape[0])
+    tries = [(X[:1], X[:2]), (X[:2], X[:1])]
     try:
-        answer = np.asarray(function(first, second), dtype=np.float64)
-        matrix_answer = f"an array of shape {answer.shape}"
-        if answer.shape == wanted:
+        answers = [np.asarray(function(left, right), dtype=np.float64).shape for left, right in tries]
+        if answers == [(1, 2), (2, 1)]:
             return GramFunction(function)
+        matrix_answer = f"arrays of shape {answers[0]} and {answers[1]}"
     except Exception as problem:  # the user's function may fail in any way on input it was not made for
         matrix_answer = f"{type(problem).__name__}: {problem}"
     try:
         value = np.asarray(function(X[0], X[1]), dtype=np.float64)
-        pair_answer = f"an array of shape {value.shape}"
         if value.ndim == 0:
             return PairFunction(function)
+        pair_answer = f"an array of shape {value.shape}"
     except Exception as problem:
         pair_answer = f"{type(problem).__name__}: {problem}"
     raise ValueError(
-        "The kernel function fits neither convention. Called with "
-        f"{wanted[0]} and {wanted[1]} points it gave {matrix_answer}, where a matrix of shape {wanted} was expected; "
-        f"called with two single points it gave {pair_answer}, where a number was expected."
+        "The kernel function fits neither convention. Called with 1 and 2 points, and with 2 and 1, it gave "
+        f"{matrix_answer}, where matrices of shape (1, 2) and (2, 1) were expected; called with two single points it "
+        f"gave {pair_answer}, where a number was expected."
     )

@@ -20,7 +20,7 @@ from maxmargin.core.jit import kernel as compiled
 from maxmargin.core.rows import Array
 from maxmargin.core.threads import thread_map
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.mercer import is_definite
+from maxmargin.kernels.mercer import mercer_defect
 from maxmargin.kernels.points import Points, Vectors, centre_of, narrow
 
 ROW_TILE = 256  # 256 x 1024 float32 values are 1 MB: a tile stays in the L2 cache between BLAS and exp
@@ -29,6 +29,7 @@ UPDATE_TILE = 8192  # columns per thread when rows are added up: 64 KB of float6
 STREAMED_ROWS = 512
 FLOAT64_ROWS = 2000  # up to here float64 costs little and problems are solved to the last digits
 FLOAT32_SHARE = 0.1
+FLOAT64_FACTOR = 4.0  # a float64 kernel value takes about four times as long as a float32 one
 DEFINITENESS_ROWS = 2000  # Cholesky of 2000 rows takes 0.05 s
 MEMORY_FRACTION = 0.25
 
@@ -89,7 +90,7 @@ class Gram:
         self, kernel: Kernel, X: Any, accuracy: float = 0.0, budget: int | None = None, n_jobs: int = 1
     ) -> None:
         self.kernel = kernel
-        self.n_jobs = n_jobs
+        self.n_jobs = 1 if kernel.of_objects else n_jobs  # the user's functions are called from one thread
         self._X = X
         self._centre = centre_of(X) if kernel.translation_invariant else None
         self.budget = default_budget() if budget is None else budget
@@ -99,7 +100,10 @@ class Gram:
         if self.dtype == np.float32 and not self._float32_serves(accuracy):
             self.dtype = np.dtype(np.float64)
             self.points = self._prepare(X, self.dtype)
-        self.diagonal = self.kernel.diagonal(self.points)
+        with np.errstate(over="ignore"):
+            self.diagonal = self.kernel.diagonal(self.points)
+        if not np.isfinite(self.diagonal).all():
+            raise ValueError(f"{kernel!r} overflows on these data: scale the features, or choose other parameters.")
         self._column_tile = COLUMN_TILE if isinstance(self.points, Vectors) else max(1, self.n)
         self._make_store()
         self.seconds_per_value = 3e-9  # running means, for the cost of a certificate; first guesses until measured
@@ -254,9 +258,9 @@ class Gram:
             thread_map(tile, range(0, self.n, self._column_tile), self.n_jobs)
         self._learn("seconds_per_value", begun, len(rows) * self.n)
 
-    def restricted(self, rows: Array) -> Gram:
+    def restricted(self, rows: Array, budget: int) -> Gram:
         """The matrix of some of the rows; what this one has computed is copied, not computed again."""
-        part = Gram(self.kernel, self.kernel.rows(self._X, rows), 0.0, self.budget, self.n_jobs)
+        part = Gram(self.kernel, self.kernel.rows(self._X, rows), 0.0, budget, self.n_jobs)
         if self.dtype == part.dtype and part.residence is Residence.WHOLE:
             part._store[:] = self.submatrix(rows)
             part._slot_of[:] = part._row_in[:] = np.arange(part.n)
@@ -296,11 +300,13 @@ class Gram:
             thread_map(tile, range(0, len(rows), ROW_TILE), self.n_jobs)
         return scores
 
-    def certificate_seconds(self, n_support: int) -> float:
-        """Estimated time of one certificate at a point with so many support vectors."""
+    def certificate_seconds(self, n_support: int, refreshed: int) -> float:
+        """Estimated time of ``scores`` with so many nonzero multipliers and of some rows of ``exact_scores``."""
         missing = max(0, n_support - int(np.count_nonzero(self._row_in >= 0)))
-        passes = 1 if self.dtype == np.float64 else 2
-        return passes * self.n * (missing * self.seconds_per_value + (n_support - missing) * self.seconds_per_sum)
+        seconds = self.n * (missing * self.seconds_per_value + (n_support - missing) * self.seconds_per_sum)
+        if self.dtype == np.float64:
+            return seconds
+        return 2.0 * seconds + FLOAT64_FACTOR * refreshed * n_support * self.seconds_per_value
 
     def definiteness(self, prefer: Array) -> tuple[bool, str]:
         """Whether K is positive semidefinite: known for the kernel, else tested on up to 2,000 rows."""
@@ -308,16 +314,20 @@ class Gram:
             return True, ""
         if self._definite is None:
             rows = self._sample(prefer)
-            checked = f"positive semidefiniteness was checked on {len(rows)} of {self.n} rows"
-            definite = is_definite(self._exact_block(rows))
-            note = "the Gram matrix is not positive semidefinite" if not definite else ""
-            self._definite = (definite, checked if definite and len(rows) < self.n else note)
+            defect = mercer_defect(self._exact_block(rows))
+            if not defect and len(rows) < self.n:
+                note = f"positive semidefiniteness was checked on {len(rows)} of {self.n} rows"
+            else:
+                note = f"the Gram matrix is {defect}" if defect else ""
+            self._definite = (not defect, note)
         return self._definite
 
     def smallest_eigenvalue(self) -> float:
-        """Of K among up to 2,000 rows, which bounds that of K from above."""
-        K = self._exact_block(self._sample(np.empty(0, np.int64)))
-        return float(linalg.eigvalsh(0.5 * (K + K.T), subset_by_index=(0, 0))[0])
+        """Of K; estimated from 2,000 rows where there are more (eigenvalues grow with the number of rows)."""
+        rows = self._sample(np.empty(0, np.int64))
+        K = self._exact_block(rows)
+        smallest = float(linalg.eigvalsh(0.5 * (K + K.T), subset_by_index=(0, 0))[0])
+        return smallest if len(rows) == self.n else 1.2 * smallest * self.n / len(rows)
 
     def _sample(self, prefer: Array) -> Array:
         """All rows, or 2,000 of them: preferred ones and an even spread."""
@@ -329,5 +339,7 @@ class Gram:
 
     def _exact_block(self, rows: Array) -> Array:
         limits.checkpoint()
+        if self.dtype == np.float64 and len(rows) <= self.capacity:
+            return self.submatrix(rows)  # the solver will want the same values
         sample = self._exact_points(rows)
         return self.kernel.block(sample, sample)

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
+from maxmargin.core.checks import as_objects, holds_objects
 from maxmargin.core.rows import Array
 from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.functions import from_function
 from maxmargin.kernels.vectors import Sigmoid
 
 # Rounding in K moves an eigenvalue by at most about n u ||K||: anything above minus this much counts as zero.
@@ -42,7 +44,10 @@ def mercer(kernel: Kernel | Any, X: Any | None = None) -> MercerReport:
     if isinstance(kernel, Kernel) or callable(kernel):
         if X is None:
             raise ValueError("mercer(kernel, X) needs the rows X on which to check the kernel.")
-        K = np.asarray(kernel(X, X), np.float64)
+        if not isinstance(kernel, Kernel):
+            X = as_objects(X) if holds_objects(X) else np.asarray(X)
+            kernel = from_function(kernel, X)
+        K = kernel(X)
     else:
         K = np.asarray(kernel, np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
@@ -84,13 +89,16 @@ def tanh_region(X: Any, kappas: Any, thetas: Any) -> TanhRegion:
     )
 
 
-def is_definite(K: Array) -> bool:
-    """Whether K + slack I has a Cholesky factor: a quick test of positive semidefiniteness up to rounding."""
+def mercer_defect(K: Array) -> str:
+    """What keeps K from being a kernel matrix, in words; empty if nothing does.
+
+    K + slack I has a Cholesky factor: a quick test of positive semidefiniteness up to rounding.
+    """
     slack = EIGENVALUE_SLACK * len(K) * float(np.abs(K).max(initial=0.0))
     if np.abs(K - K.T).max(initial=0.0) > slack:
-        return False
+        return "not symmetric"
     try:
         linalg.cholesky(K + slack * np.eye(len(K)), lower=True, check_finite=False)
     except linalg.LinAlgError:
-        return False
-    return True
+        return "not positive semidefinite"
+    return ""

@@ -61,7 +61,13 @@ def vectors(X: Any, dtype: Any, centre: Array | None = None) -> Vectors:
     if centre is not None and not sparse.issparse(X):
         X = X - centre
     rows = storage.rows_of(X, dtype)
-    return Vectors(rows, storage.squared_norms(rows))
+    squares = storage.squared_norms(rows)
+    if not np.isfinite(squares).all():
+        raise ValueError(
+            f"Row {int(np.argmin(np.isfinite(squares)))} of X is too large: its squared length overflows. "
+            "Scale the features."
+        )
+    return Vectors(rows, squares)
 
 
 def centre_of(X: Any) -> Array | None:

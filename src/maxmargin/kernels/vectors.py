@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+from abc import abstractmethod
 from dataclasses import InitVar, dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from maxmargin.core import rows as storage
 from maxmargin.core.jit import kernel
@@ -22,6 +24,11 @@ def _need(gamma: float | None, name: str) -> float:
     if gamma is None:
         raise ValueError(f"{name} was left without a width: give gamma, or use it in an estimator that chooses one.")
     return gamma
+
+
+def _width(gamma: float | None, name: str) -> None:
+    if gamma is not None and not 0 <= gamma < math.inf:
+        raise ValueError(f"{name} needs a finite gamma >= 0, got {gamma}.")
 
 
 @kernel(reductions=True)
@@ -43,48 +50,56 @@ class ProductKernel(Kernel):
         return self.from_products(A.products(B), A, B)
 
 
+class InnerProductKernel(ProductKernel):
+    """A function of x'z alone: abstract, says only ``of``."""
+
+    @abstractmethod
+    def of(self, products: Array) -> Array:
+        """The kernel of inner products, which it may overwrite."""
+
+    def from_products(self, products: Array, A: Vectors, B: Vectors) -> Array:
+        return self.of(products)
+
+    def diagonal(self, A: Vectors) -> Array:
+        return self.of(A.squares.copy())
+
+
 @dataclass(frozen=True)
-class Linear(ProductKernel):
+class Linear(InnerProductKernel):
     """K(x, z) = x'z."""
 
     @property
     def definite(self) -> bool:
         return True
 
-    def from_products(self, products: Array, A: Vectors, B: Vectors) -> Array:
+    def of(self, products: Array) -> Array:
         return products
-
-    def diagonal(self, A: Vectors) -> Array:
-        return A.squares
 
     def feature_map(self, X: Any) -> Array:
         """phi(x) = x."""
-        return np.asarray(as_matrix(X), np.float64)
+        return _dense(X)
 
 
 @dataclass(frozen=True)
-class Polynomial(ProductKernel):
+class Polynomial(InnerProductKernel):
     """K(x, z) = (gamma x'z + coef0)^degree; with gamma = coef0 = 1 the notes' (x'z + 1)^d."""
 
-    degree: float = 3
+    degree: int = 3
     gamma: float | None = None
     coef0: float = 0.0
 
+    def __post_init__(self) -> None:
+        if self.degree < 0 or int(self.degree) != self.degree:
+            raise ValueError(f"Polynomial needs an integer degree >= 0, got {self.degree}.")
+
     @property
     def definite(self) -> bool | None:
-        integer = float(self.degree).is_integer()
-        return True if integer and self.coef0 >= 0 and (self.gamma is None or self.gamma >= 0) else None
+        return True if self.coef0 >= 0 and (self.gamma is None or self.gamma >= 0) else None
 
     def resolved(self, gamma: float) -> Kernel:
         return replace(self, gamma=gamma) if self.gamma is None else self
 
-    def from_products(self, products: Array, A: Vectors, B: Vectors) -> Array:
-        return self._power(products)
-
-    def diagonal(self, A: Vectors) -> Array:
-        return self._power(A.squares.copy())
-
-    def _power(self, products: Array) -> Array:
+    def of(self, products: Array) -> Array:
         products *= products.dtype.type(_need(self.gamma, "Polynomial"))
         products += products.dtype.type(self.coef0)
         return _integer_power(products, self.degree)
@@ -95,8 +110,10 @@ class Polynomial(ProductKernel):
         One feature per monomial prod_k x_k^{m_k} of total degree |m| <= degree, weighted by the square root of
         degree! / ((degree - |m|)! prod m_k!) gamma^|m| coef0^(degree - |m|) (the multinomial theorem).
         """
-        X = np.asarray(as_matrix(X), np.float64)
+        X = _dense(X)
         gamma, degree = _need(self.gamma, "Polynomial"), int(self.degree)
+        if not self.definite:
+            raise ValueError(f"{self!r} has no real feature map: gamma and coef0 must be >= 0.")
         columns = []
         for chosen in itertools.combinations_with_replacement(range(X.shape[1] + 1), degree):
             powers = np.bincount(chosen, minlength=X.shape[1] + 1)  # position 0 stands for the constant
@@ -104,6 +121,11 @@ class Polynomial(ProductKernel):
             weight = ways * self.coef0 ** powers[0] * gamma ** (degree - powers[0])
             columns.append(math.sqrt(weight) * np.prod(X ** powers[1:], axis=1))
         return np.column_stack(columns)
+
+
+def _dense(X: Any) -> Array:
+    X = as_matrix(X)
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, np.float64)
 
 
 def _integer_power(base: Array, degree: float) -> Array:
@@ -123,10 +145,13 @@ class RBF(ProductKernel):
     sigma: InitVar[float | None] = None
 
     def __post_init__(self, sigma: float | None) -> None:
+        _width(self.gamma, "RBF")
         if sigma is None:
             return
         if self.gamma is not None:
             raise ValueError("Give gamma or sigma, not both: gamma = 1 / (2 sigma^2).")
+        if not sigma > 0:
+            raise ValueError(f"RBF needs a width sigma > 0, got {sigma}.")
         object.__setattr__(self, "gamma", 0.5 / sigma**2)
 
     @property
@@ -165,6 +190,9 @@ class Laplacian(Kernel):
 
     gamma: float | None = None
 
+    def __post_init__(self) -> None:
+        _width(self.gamma, "Laplacian")
+
     @property
     def translation_invariant(self) -> bool:
         return True
@@ -186,7 +214,7 @@ class Laplacian(Kernel):
 
 
 @dataclass(frozen=True)
-class Sigmoid(ProductKernel):
+class Sigmoid(InnerProductKernel):
     """K(x, z) = tanh(kappa x'z + theta). Not positive semidefinite for every kappa and theta: see ``mercer``."""
 
     kappa: float | None = None
@@ -195,13 +223,7 @@ class Sigmoid(ProductKernel):
     def resolved(self, gamma: float) -> Kernel:
         return replace(self, kappa=gamma) if self.kappa is None else self
 
-    def from_products(self, products: Array, A: Vectors, B: Vectors) -> Array:
-        return self._squash(products)
-
-    def diagonal(self, A: Vectors) -> Array:
-        return self._squash(A.squares.copy())
-
-    def _squash(self, products: Array) -> Array:
+    def of(self, products: Array) -> Array:
         products *= products.dtype.type(_need(self.kappa, "Sigmoid"))
         products += products.dtype.type(self.theta)
         return np.tanh(products, out=products)

@@ -8,11 +8,12 @@ does not, the solver goes on from the recomputed scores.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Literal
 
-from maxmargin.certificates.gap import evaluate
+import numpy as np
+
+from maxmargin.certificates.gap import evaluate, feasible_point
 from maxmargin.certificates.separation import separates
 from maxmargin.core import limits
 from maxmargin.core.problem import BoxQP
@@ -21,6 +22,7 @@ from maxmargin.core.solution import Certificate, Progress, Solution, Status, Tra
 from maxmargin.solvers.dual.smo import SMO, State
 
 REFINEMENTS = 5
+REFRESHED_ROWS = 4096  # rows that the certificate of a solve which was stopped recomputes in float64
 TOLERATED = 1.0 + 1e-6  # the certificate's violation may exceed tol by its own rounding
 
 Watch = Callable[[Progress, State], bool | None]
@@ -42,10 +44,10 @@ def solve(
     the certificate too: the solver is stopped early enough for it. With ``interrupt="keep"`` Ctrl-C ends the solve
     with its best point instead of raising.
     """
-    run = _Run(problem, solver, max_iter, time_limit, watch)
+    run = _Run(problem, solver, guess, max_iter, time_limit, watch)
     with limits.limits() as active:
         try:
-            run.to_the_end(guess, active)
+            run.to_the_end(active)
         except limits.OutOfTime:
             run.status = Status.TIME_LIMIT
         except (KeyboardInterrupt, limits.Cancelled):
@@ -60,32 +62,47 @@ class _Run:
     """One solve in progress."""
 
     def __init__(
-        self, problem: BoxQP, solver: SMO, max_iter: int, time_limit: float | None, watch: Watch | None
+        self,
+        problem: BoxQP,
+        solver: SMO,
+        guess: Array | None,
+        max_iter: int,
+        time_limit: float | None,
+        watch: Watch | None,
     ) -> None:
         self.problem, self.solver, self.watch = problem, solver, watch
+        self.beta = np.zeros(problem.n) if guess is None else guess  # until the solver has a state of its own
         self.max_iter = float("inf") if max_iter < 0 else max_iter
-        self.begun = time.monotonic()
+        self.begun = limits.now()
         self.end = self.begun + time_limit if time_limit is not None else float("inf")
         self.status = Status.CONVERGED
         self.history: list[Progress] = []
-        self.state: State | None = None
+        self.iterations = 0
         self.certificate: Certificate | None = None
 
-    def to_the_end(self, guess: Array | None, active: limits.Limits) -> None:
-        """Sets: status, state, history and, unless stopped first, certificate."""
-        self.state = state = self.solver.start(self.problem, guess)
-        self._watch()
+    def to_the_end(self, active: limits.Limits) -> None:
+        """Sets: status, beta, history and, unless stopped first, certificate."""
+        active.deadline = self._deadline()
+        state = self.solver.start(self.problem, self.beta)
+        self.beta = state.beta
+        if self._watch(state):
+            self.status = Status.STOPPED
+            return
         for _ in range(1 + REFINEMENTS):
+            before = state.iterations
             self._run_steps(state, active)
             if self.status is not Status.CONVERGED:
                 return
             active.deadline = float("inf")  # time for the certificate was set aside
-            certificate, scores = evaluate(self.problem, state.beta)
+            state.beta = self.beta = feasible_point(self.problem, state.beta)
+            certificate, scores = evaluate(self.problem, state.beta, refreshed=self._affordable_rows())
             if certificate.violation <= self.solver.tol * TOLERATED:
                 self.certificate = certificate
                 return
+            if state.iterations == before and self.history[-1].iteration:
+                break  # the same point again: further rounds would only repeat its certificate
             state = self.solver.restart(self.problem, state, scores)
-        self.status = Status.STALLED
+        self.status = Status.TIME_LIMIT if limits.now() > self.end else Status.STALLED
 
     def _run_steps(self, state: State, active: limits.Limits) -> None:
         """Steps until the solver is done or something stops it. Sets: status."""
@@ -93,20 +110,32 @@ class _Run:
             if state.iterations >= self.max_iter:
                 self.status = Status.ITERATION_LIMIT
                 return
-            active.deadline = self.end - self._certificate_seconds(state)
+            active.deadline = self._deadline()
             limits.checkpoint()
             self.solver.step(self.problem, state, self.max_iter - state.iterations)
-            if self._watch():
+            if self._watch(state):
                 self.status = Status.STOPPED
                 return
             if self.problem.hard and self._inseparable(state):
                 self.status = Status.INFEASIBLE
                 return
 
-    def _certificate_seconds(self, state: State) -> float:
+    def _deadline(self) -> float:
+        """When to stop so that the certificate still fits the time limit."""
         if self.end == float("inf"):
-            return 0.0
-        return self.problem.gram.certificate_seconds(int((state.beta != 0).sum()))
+            return self.end
+        support = int(np.count_nonzero(self.beta))
+        gram = self.problem.gram
+        return self.end - gram.certificate_seconds(support, min(REFRESHED_ROWS, self.problem.n))
+
+    def _affordable_rows(self) -> float:
+        """How many rows the time that is left lets the certificate recompute, but always some."""
+        if self.end == float("inf"):
+            return self.end
+        support, gram = int(np.count_nonzero(self.beta)), self.problem.gram
+        least = gram.certificate_seconds(support, 0)
+        each = gram.certificate_seconds(support, 1) - least
+        return max(float(REFRESHED_ROWS), (self.end - limits.now() - least) / each if each > 0 else float("inf"))
 
     def _inseparable(self, state: State) -> bool:
         scores = self.problem.p - state.v - self.problem.ridge * state.beta
@@ -115,21 +144,21 @@ class _Run:
         exact, _ = self.problem.gram.scores(state.beta, exact=True)
         return not separates(self.problem, state.beta, exact)
 
-    def _watch(self) -> bool:
-        """Record progress and tell the watcher; True where it asks to stop."""
-        state, problem = self.state, self.problem
-        assert state is not None
-        # D = p'beta - 1/2 beta'(K + R) beta = 1/2 (p + v)'beta
-        objective = 0.5 * float((problem.p + state.v) @ state.beta)
-        seen = Progress(state.iterations, time.monotonic() - self.begun, state.violation, objective)
+    def _watch(self, state: State) -> bool:
+        """Record progress and tell the watcher; True where it asks to stop. Sets: iterations."""
+        self.iterations = state.iterations
+        seen = Progress(state.iterations, limits.now() - self.begun, state.violation, state.objective)
         self.history.append(seen)
         return bool(self.watch(seen, state)) if self.watch else False
 
     def solution(self) -> Solution:
         """The best point with its proof, worked out without limits where that was still to be done."""
-        if self.state is None:  # stopped while the start was being worked out
-            self.state = self.solver.start(self.problem)
-        if self.certificate is None:
+        certificate, status = self.certificate, self.status
+        if certificate is None:
+            self.beta = feasible_point(self.problem, self.beta)
             with limits.unlimited():
-                self.certificate, _ = evaluate(self.problem, self.state.beta)
-        return Solution(self.state.beta, self.status, self.certificate, Trace(self.history), self.state.iterations)
+                certificate, _ = evaluate(self.problem, self.beta, refreshed=REFRESHED_ROWS)
+        within = certificate.violation <= self.solver.tol * TOLERATED
+        if within and status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED):
+            status = Status.CONVERGED  # small problems go on beyond tol; what was asked for is there
+        return Solution(self.beta, status, certificate, Trace(self.history), self.iterations)

@@ -9,7 +9,7 @@ Small problems (and the hard margin) end each step with Newton steps on the free
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,20 +26,27 @@ CHUNK = 2048
 INNER = 0.1  # a chunk is solved until its own violation is this much of what it was
 BURST = 4096  # inner steps between two looks at the clock: about 30 ms
 PATIENCE = 3  # steps without progress after which a small problem is at the limit of rounding
+RISE = 1e-14  # of the objective: what rises less than this in every one of many steps does not rise
+MANY = 20
 
 
 @dataclass
 class State:
-    """Where the solver is: the multipliers, their gradient v, and the working set, newest first."""
+    """Where the solver is: multipliers, their gradient v, the working set (newest first) and how it fares.
+
+    ``idle`` counts steps since the violation last halved, ``flat`` steps since the objective last rose.
+    """
 
     beta: Array
     v: Array
     working: Array
-    violation: float
+    violation: float = np.inf
+    objective: float = 0.0
     iterations: int = 0
     exhausted: bool = False
     idle: int = 0
-    best: float = field(default=np.inf)
+    flat: int = 0
+    best: float = np.inf
 
 
 @dataclass(frozen=True)
@@ -58,17 +65,17 @@ class SMO:
         rounding = 4.0 * np.finfo(float).eps * float(np.abs(problem.gram.diagonal).max(initial=0.0))
         return min(self.tol, max(SMALL_GOAL, rounding * float(np.abs(state.beta).sum())))
 
-    def start(self, problem: BoxQP, guess: Array | None = None) -> State:
-        """Zero multipliers, or a feasible ``guess`` with its gradient."""
-        beta = np.zeros(problem.n) if guess is None else guess.copy()
+    def start(self, problem: BoxQP, guess: Array) -> State:
+        """The feasible multipliers ``guess`` with their gradient."""
+        beta = guess.copy()
         f = problem.gram.scores(beta)[0] if beta.any() else np.zeros(problem.n)
-        return self.restart(problem, State(beta, f, np.empty(0, np.int64), np.inf), f)
+        return self.restart(problem, State(beta, f, np.empty(0, np.int64)), f)
 
     def restart(self, problem: BoxQP, state: State, f: Array) -> State:
         """Go on from scores ``f`` worked out afresh: takes the drift and the float32 error out of the gradient."""
         state.v = problem.p - f - problem.ridge * state.beta
-        state.violation = bias_and_violation(problem, state.beta, state.v)[1]
-        state.exhausted, state.idle, state.best = False, 0, np.inf
+        state.violation, state.objective = _standing(problem, state)
+        state.exhausted, state.idle, state.flat, state.best = False, 0, 0, np.inf
         return state
 
     def step(self, problem: BoxQP, state: State, max_steps: float = np.inf) -> State:
@@ -89,8 +96,10 @@ class SMO:
             state.v[working] -= problem.ridge[working] * change
         state.iterations += done
         state.working = working
-        state.violation = bias_and_violation(problem, state.beta, state.v)[1]
-        self._judge(state, bool(changed.any()) and (moving or state.violation < state.best))
+        before = state.objective
+        state.violation, state.objective = _standing(problem, state)
+        rises = state.objective > before + RISE * abs(before)
+        self._judge(state, bool(changed.any()) and (moving or state.violation < state.best), rises)
         return state
 
     def _inner(
@@ -114,13 +123,13 @@ class SMO:
             polish(block, v, beta, problem.balanced)
         return done, moving
 
-    def _judge(self, state: State, moved: bool) -> None:
+    def _judge(self, state: State, moved: bool, rises: bool) -> None:
         """Sets: exhausted, where further steps bring nothing but rounding."""
-        progress = state.violation < 0.5 * state.best
-        state.idle = 0 if progress else state.idle + 1
+        state.idle = 0 if state.violation < 0.5 * state.best else state.idle + 1
+        state.flat = 0 if rises else state.flat + 1
         state.best = min(state.best, state.violation)
         at_end = state.violation <= self.tol and state.idle >= PATIENCE
-        state.exhausted = at_end or (not moved and state.idle > 0)
+        state.exhausted = at_end or (not moved and state.idle > 0) or state.flat >= MANY
 
     def _to_the_end(self, problem: BoxQP) -> bool:
         return problem.n <= SMALL and problem.gram.definiteness(np.empty(0, np.int64))[0]
@@ -156,6 +165,12 @@ class SMO:
             rows = order[side]
             chosen.append(rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), size)).astype(np.int64))])
         return _alternate(*chosen)[:size]
+
+
+def _standing(problem: BoxQP, state: State) -> tuple[float, float]:
+    """Violation and dual value: p'beta - 1/2 beta'(K + R) beta = 1/2 (p + v)'beta."""
+    violation = bias_and_violation(problem, state.beta, state.v)[1]
+    return violation, 0.5 * float((problem.p + state.v) @ state.beta)
 
 
 def _block(problem: BoxQP, working: Array) -> Block:
