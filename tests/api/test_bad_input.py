@@ -1,10 +1,12 @@
 """Every mistake gets a message that says what was wrong and where."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
 from maxmargin import SVC
+from maxmargin.kernels import RBF
 
 X, Y = load_iris(return_X_y=True)
 X, Y = X[:100], Y[:100]
@@ -46,6 +48,15 @@ BAD = {
     "interrupt": (lambda: SVC(interrupt="maybe").fit(X, Y), "interrupt must be one of 'raise', 'keep'"),
     "rectangular Gram matrix": (lambda: SVC(kernel="precomputed").fit(X, Y), r"square matrix.*got shape \(100, 4\)"),
     "text": (lambda: SVC().fit([["a", "b"], ["c", "d"]], [0, 1]), "X contains text .'a'."),
+    "text in a table": (
+        lambda: SVC().fit(pd.DataFrame({"size": [1.0, 2.0], "colour": ["red", "blue"]}), [0, 1]),
+        "X contains text in column 'colour' .'red'.",
+    ),
+    "text in objects": (
+        lambda: SVC().fit(np.array([[1, "red"], [2, "blue"]], object), [0, 1]),
+        "X contains text .'red'.",
+    ),
+    "a class as kernel": (lambda: SVC(kernel=RBF).fit(X, Y), "kernel must be one of"),
     "empty X": (lambda: SVC().fit(np.empty((0, 4)), []), r"0 sample\(s\)"),
     "complex": (lambda: SVC().fit(changed(X, 1j, (0, 0)), Y), "Complex data not supported"),
     "NaN from a kernel function": (

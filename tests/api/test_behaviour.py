@@ -386,7 +386,9 @@ def test_raised_ridge_is_told():
     assert "1/(2C) was raised" in machine.certificate_.reason
 
 
-def test_an_asymmetric_kernel_is_told():
+def test_an_asymmetric_kernel_is_refused():
     X, y = helpers.iris_pair()
-    machine = fit_quietly(SVC(kernel=lambda A, B: A @ B.T + np.abs(A[:, :1])), X, y)
-    assert "not symmetric" in machine.certificate_.reason
+    with pytest.raises(ValueError, match="not symmetric, so it is no kernel"):
+        SVC(kernel=lambda A, B: A @ B.T + np.abs(A[:, :1])).fit(X, y)
+    with pytest.raises(ValueError, match="not symmetric"):
+        SVC(kernel="precomputed").fit(np.random.default_rng(0).normal(size=(60, 60)), np.arange(60) % 2)

@@ -1,5 +1,6 @@
 """The examples in the documents run, and the command line does what the README says."""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -14,8 +15,9 @@ EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), 
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
-def test_readme_examples(number):
-    subprocess.run([sys.executable, "-W", "error", "-c", EXAMPLES[number]], check=True)
+def test_readme_examples(number, tmp_path):
+    environment = os.environ | {"MPLBACKEND": "Agg"}
+    subprocess.run([sys.executable, "-W", "error", "-c", EXAMPLES[number]], check=True, cwd=tmp_path, env=environment)
 
 
 def test_demo_prints_accuracy_and_proof_and_draws(tmp_path, capsys):
@@ -40,3 +42,14 @@ def test_contributing_example_is_a_kernel():
     )
     X = np.random.default_rng(0).normal(size=(5, 3))
     np.testing.assert_allclose(np.diag(names["Cosine"]()(X)), 1.0)
+
+
+def test_only_two_classes_in_the_plane_are_drawn():
+    from sklearn.datasets import load_iris
+
+    from maxmargin import SVC
+    from maxmargin.report.plots import draw_machine
+
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="3 classes and 4 features"):
+        draw_machine(SVC().fit(X, y), X, y, None, "")

@@ -159,11 +159,17 @@ def test_complementary_slackness(seed, C):
     np.testing.assert_allclose(machine.decision_function(X), seen.decision, atol=1e-6)
 
 
-def test_an_inseparable_large_problem_is_refused():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(3000, 3)), rng.integers(0, 2, size=3000)
-    with pytest.raises(ValueError, match="convex hulls of the classes meet"):
-        SVC(kernel="linear", C=float("inf")).fit(X, y)
+@pytest.mark.parametrize("n", [300, 2000, 3000])
+def test_classes_that_overlap_are_refused(n):
+    from sklearn.datasets import make_classification
+
+    X, y = make_classification(n, 20, flip_y=0.1, random_state=0)
+    for fit_intercept, message in (
+        (True, "convex hulls of the classes meet"),
+        (False, "hyperplane through the origin"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            SVC(kernel="linear", C=float("inf"), fit_intercept=fit_intercept).fit(X, y)
 
 
 def test_a_separable_large_problem_is_solved_with_the_hard_margin():
@@ -203,6 +209,6 @@ def test_the_hard_margin_without_bias():
 
 
 def test_near_points_are_distinct_points():
-    X, y = np.array([[0.0], [3e-7], [3.0], [4.0]]), np.array([0, 1, 0, 1])
+    X, y = np.array([[0.0], [1e-5], [3.0], [4.0]]), np.array([0, 1, 0, 1])
     machine = SVC(C=float("inf"), gamma=1.0).fit(X, y)
     np.testing.assert_array_equal(machine.predict(X), y)

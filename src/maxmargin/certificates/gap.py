@@ -20,6 +20,7 @@ from maxmargin.core.problem import Bias, BoxQP
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Certificate
 
+FLOAT64_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # of max K_ii sum |beta|: what a score is uncertain by
 BALANCE_SLACK = 1e-12  # a relative imbalance of the multipliers that is rounding, not infeasibility
 
 
@@ -47,6 +48,7 @@ def evaluate(
     beta = feasible_point(problem, given)
     moved = float(np.max(np.abs(beta - original), initial=0.0))
     f, error = _scores(problem, beta, exact, refreshed)
+    error += FLOAT64_ROUNDING * float(np.max(np.abs(problem.gram.diagonal), initial=0.0)) * float(np.abs(beta).sum())
     # The bias belongs to the model the user gave, whose free multipliers balancing may have blurred.
     bias, violation = bias_and_violation(problem, given, problem.p - f - problem.ridge * beta)
     violation += 2.0 * float(error.max(initial=0.0))
@@ -56,7 +58,8 @@ def evaluate(
     shown_bias, norm = split_bias(problem, beta, bias, square)
     if not definite:
         return Certificate(math.nan, math.nan, math.nan, violation, shown_bias, norm, moved, 0.0, reason), f
-    dual = float(problem.p @ beta) - 0.5 * square - 0.5 * float(problem.ridge @ beta**2)
+    doubt = 0.5 * float(np.abs(beta) @ error)  # rounding in beta'K beta / 2
+    dual = float(problem.p @ beta) - 0.5 * square - 0.5 * float(problem.ridge @ beta**2) - doubt
     if problem.hard:
         primal = _hard_primal(problem, f + bias, square)
         gap = max(primal - dual, 0.0)
@@ -65,8 +68,8 @@ def evaluate(
     terms = _terms(problem, beta, t)
     # A term is convex in t, so over an interval it is largest at an end.
     worst = np.maximum(_terms(problem, beta, t - error), _terms(problem, beta, t + error))
-    gap = float(worst.sum()) + abs(bias * float(beta.sum()))
-    rounding = float((worst - terms).sum())
+    gap = float(worst.sum()) + abs(bias * float(beta.sum())) + 2.0 * doubt
+    rounding = float((worst - terms).sum()) + 2.0 * doubt
     return Certificate(dual + gap, dual, gap, violation, shown_bias, norm, moved, rounding, reason), f
 
 

@@ -7,10 +7,13 @@ import pathlib
 import time
 from collections.abc import Sequence
 
+import maxmargin
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="maxmargin", description="Support vector machines, proven optimal.")
+    parser.add_argument("--version", action="version", version=f"maxmargin {maxmargin.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     demo = commands.add_parser("demo", help="train on bundled data, show the proof, draw a picture")
     demo.add_argument("--picture", type=pathlib.Path, default=pathlib.Path("demo/machines.png"), help="where to draw")
@@ -27,7 +30,9 @@ def run_demo(picture: pathlib.Path) -> None:
     from sklearn.preprocessing import StandardScaler
 
     from maxmargin.estimators import SVC
+    from maxmargin.report.plots import pyplot
 
+    pyplot()  # better to miss it now than after the training
     X, y = load_breast_cancer(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
     machine = SVC(C=10, gamma=0.01)

@@ -127,13 +127,30 @@ def as_objects(X: Any) -> Array:
 
 def _refuse_text(X: Any) -> None:
     """Numbers only: scikit-learn would answer text with 'could not convert string to float'."""
-    if isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype.kind in "US"):
-        first = next(iter(np.asarray(X, object).ravel()[:1]), None)
-        if isinstance(first, str):
+    names = getattr(X, "columns", None)
+    if names is None and not isinstance(X, list | tuple | np.ndarray):
+        return
+    columns = [(f" in column {name!r}", X[name]) for name in names] if names is not None else [("", X)]
+    for where, values in columns:
+        found = _first_text(values)
+        if found is not None:
             raise ValueError(
-                f"X contains text ({first!r}), and this kernel compares vectors of numbers. Encode the text as "
+                f"X contains text{where} ({found!r}), and this kernel compares vectors of numbers. Encode the text as "
                 "numbers first, or pass a kernel function that compares strings."
             )
+
+
+def _first_text(values: Any) -> str | None:
+    """The first string that is not a number."""
+    if getattr(getattr(values, "dtype", None), "kind", "O") in "biufcmM":
+        return None
+    for value in np.asarray(values, object).ravel():
+        if isinstance(value, str):
+            try:
+                float(value)
+            except ValueError:
+                return value
+    return None
 
 
 def _compact(X: Any) -> Any:
@@ -180,7 +197,7 @@ def class_costs(class_weight: Any, classes: Array, y: Array, weights: Array) -> 
 def at_least_two(classes: Array, name: str) -> None:
     """A classifier needs two classes."""
     if len(classes) < 2:
-        found = f"only class {classes[0]!r}" if len(classes) else "no class"
+        found = f"only class {classes[0]}" if len(classes) else "no class"
         raise ValueError(
             f"{name} needs rows of at least 2 classes; y holds {found} "
             "(rows with sample_weight 0 do not count). The number of classes has to be greater than one; "

@@ -36,9 +36,10 @@ class Certificate(NamedTuple):
     ``dual <= optimum <= primal``, so the point is at most ``gap`` above the optimum. ``violation`` is the largest
     violation of the optimality (KKT) conditions, in units of the decision function. ``bias`` is b and ``norm`` is
     ||w||. ``moved`` says how far the given multipliers were from satisfying the constraints; the values hold for a
-    point nearby that does. ``rounding`` is the part of ``gap`` that only bounds the error of float32 kernel values.
-    Where such values were used, ``primal`` and ``dual`` share an error of about 1e-6 of their size; ``gap`` does not.
-    Where the Gram matrix is not positive semidefinite there is no duality: the values are NaN and ``reason`` says why.
+    point nearby that does. ``rounding`` is the part of ``gap`` that only bounds the rounding of kernel values and sums.
+    (Where float32 values were used, rows that cannot change the gap keep theirs, and ``primal`` and ``dual`` share an
+    error of about 1e-6 of their size.) Where the Gram matrix is not positive semidefinite there is no duality: the
+    values are NaN and ``reason`` says why.
     """
 
     primal: float
@@ -83,8 +84,8 @@ class Certificate(NamedTuple):
         table.append(("violation", f"{self.violation:.3g} of the optimality conditions"))
         if self.moved:
             table.append(("moved", f"{self.moved:.3g} to satisfy the constraints"))
-        if self.rounding:
-            table.append(("rounding", f"{self.rounding:.3g} of the gap bounds float32 error"))
+        if self.rounding > 0.01 * self.gap and self.relative_gap > 1e-9:
+            table.append(("rounding", f"{self.rounding:.3g} of the gap only bounds rounding"))
         if self.parts:
             table.append(("problems", f"{len(self.parts)}, the sums of their values and the largest violation"))
         if self.reason:

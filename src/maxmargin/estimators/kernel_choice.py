@@ -17,7 +17,9 @@ ROWS_AT_ONCE = 4096
 
 def is_kernel(value: Any) -> bool:
     """Whether ``value`` may be given as a kernel."""
-    return isinstance(value, Kernel) or callable(value) or (isinstance(value, str) and value in KERNEL_NAMES)
+    if isinstance(value, str):
+        return value in KERNEL_NAMES
+    return isinstance(value, Kernel) or (callable(value) and not isinstance(value, type))
 
 
 def named_kernel(name: str, degree: int, coef0: float) -> Kernel:

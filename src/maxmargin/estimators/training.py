@@ -23,6 +23,7 @@ from maxmargin.estimators.kernel_choice import resolve_kernel
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
 from maxmargin.kernels import Gram, Kernel, Linear
 from maxmargin.kernels.gram import FLOAT64_ROWS, default_budget
+from maxmargin.kernels.mercer import NOT_SYMMETRIC
 from maxmargin.multiclass import one_vs_one as ovo
 from maxmargin.solvers import SMO, solve
 from maxmargin.solvers.dual.smo import State
@@ -189,7 +190,13 @@ class Training:
             whole = len(task.rows) == len(self.data.labels)
             X = self.X if whole else self.kernel.rows(self.X, task.rows)
             gram = Gram(self.kernel, X, 0.0 if self.hard else self.svc.tol, self.budget, self.n_jobs)
-        if self.hard and not gram.definiteness(NO_ROWS)[0]:
+        definite, reason = gram.definiteness(NO_ROWS)
+        if NOT_SYMMETRIC in reason:
+            raise ValueError(
+                f"The kernel matrix of {self.data.kernel!r} is not symmetric, so it is no kernel: K(x, z) must equal "
+                "K(z, x). Average it with its transpose, or mend the function."
+            )
+        if self.hard and not definite:
             raise ValueError(
                 f"The hard margin (C = infinity) needs a positive semidefinite kernel, and the Gram matrix of "
                 f"{self.data.kernel!r} on these rows is not. Use a finite C or another kernel; see maxmargin.mercer."

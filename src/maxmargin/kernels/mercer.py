@@ -18,6 +18,8 @@ from maxmargin.kernels.vectors import Sigmoid
 
 # Rounding in K moves an eigenvalue by at most about n u ||K||: anything above minus this much counts as zero.
 EIGENVALUE_SLACK = 1e-10
+ASYMMETRY_SLACK = 1e-5  # matrices that were stored as float32 are symmetric to about 1e-7
+NOT_SYMMETRIC = "not symmetric"
 
 
 class MercerReport(NamedTuple):
@@ -41,6 +43,8 @@ class MercerReport(NamedTuple):
 
 def mercer(kernel: Kernel | Any, X: Any | None = None) -> MercerReport:
     """Check Mercer's condition for a kernel on the rows of ``X``, or for a given Gram matrix."""
+    if isinstance(kernel, str):
+        raise ValueError(f"mercer needs a kernel with its parameters, such as RBF(gamma=0.5), not the name {kernel!r}.")
     if isinstance(kernel, Kernel) or callable(kernel):
         if X is None:
             raise ValueError("mercer(kernel, X) needs the rows X on which to check the kernel.")
@@ -94,9 +98,10 @@ def mercer_defect(K: Array) -> str:
 
     K + slack I has a Cholesky factor: a quick test of positive semidefiniteness up to rounding.
     """
-    slack = EIGENVALUE_SLACK * len(K) * float(np.abs(K).max(initial=0.0))
-    if np.abs(K - K.T).max(initial=0.0) > slack:
-        return "not symmetric"
+    scale = float(np.abs(K).max(initial=0.0))
+    if np.abs(K - K.T).max(initial=0.0) > ASYMMETRY_SLACK * scale:
+        return NOT_SYMMETRIC
+    slack = EIGENVALUE_SLACK * len(K) * scale
     try:
         linalg.cholesky(K + slack * np.eye(len(K)), lower=True, check_finite=False)
     except linalg.LinAlgError:

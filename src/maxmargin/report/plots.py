@@ -1,4 +1,4 @@
-"""Pictures of fitted machines. Matplotlib is optional: ``pip install "maxmargin[plots]"``."""
+"""Pictures of fitted machines. Matplotlib is optional (the extra ``plots``)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,17 @@ def pyplot() -> Any:
     try:
         return importlib.import_module("matplotlib.pyplot")
     except ImportError as missing:
-        raise ImportError('Pictures need matplotlib: pip install "maxmargin[plots]".') from missing
+        raise ImportError("Pictures need matplotlib: pip install matplotlib.") from missing
 
 
 def draw_machine(machine: SVC, X: Any, y: Any, axes: Any, title: str) -> None:
     """Two classes in the plane: regions, hyperplane f = 0, margins f = -1 and f = 1, support vectors."""
+    X, y = np.asarray(X, np.float64), np.asarray(y)
+    if X.shape[1] != 2 or len(machine.classes_) != 2:
+        raise ValueError(
+            f"draw_machine draws two classes in the plane; this machine has {len(machine.classes_)} classes and "
+            f"{X.shape[1]} features."
+        )
     pad = 0.08 * np.ptp(X, axis=0)
     low, high = X.min(axis=0) - pad, X.max(axis=0) + pad
     xs, ys = (np.linspace(low[k], high[k], GRID) for k in (0, 1))

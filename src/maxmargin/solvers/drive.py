@@ -14,7 +14,6 @@ from typing import Literal
 import numpy as np
 
 from maxmargin.certificates.gap import evaluate, feasible_point
-from maxmargin.certificates.separation import separates
 from maxmargin.core import limits
 from maxmargin.core.problem import BoxQP
 from maxmargin.core.rows import Array
@@ -28,34 +27,29 @@ TOLERATED = 1.0 + 1e-6  # the certificate's violation may exceed tol by its own 
 Watch = Callable[[Progress, State], bool | None]
 
 
-def solve(
+def run(
     problem: BoxQP,
     solver: SMO,
     *,
-    guess: Array | None = None,
-    max_iter: int = -1,
-    time_limit: float | None = None,
-    watch: Watch | None = None,
-    interrupt: Literal["raise", "keep"] = "raise",
+    guess: Array | None,
+    max_iter: int,
+    time_limit: float | None,
+    watch: Watch | None,
+    interrupt: Literal["raise", "keep"],
 ) -> Solution:
-    """Solve ``problem``: the point, how the solve ended, its certificate and its history.
-
-    ``watch(progress, state)`` is called after every step and stops the solve by returning True. The time limit covers
-    the certificate too: the solver is stopped early enough for it. With ``interrupt="keep"`` Ctrl-C ends the solve
-    with its best point instead of raising.
-    """
-    run = _Run(problem, solver, guess, max_iter, time_limit, watch)
+    """Drive ``solver`` on ``problem`` to its end or to a limit; see ``solvers.solve``."""
+    work = _Run(problem, solver, guess, max_iter, time_limit, watch)
     with limits.limits() as active:
         try:
-            run.to_the_end(active)
+            work.to_the_end(active)
         except limits.OutOfTime:
-            run.status = Status.TIME_LIMIT
+            work.status = Status.TIME_LIMIT
         except (KeyboardInterrupt, limits.Cancelled):
             if interrupt == "raise":
                 raise
-            run.status = Status.INTERRUPTED
+            work.status = Status.INTERRUPTED
             active.cancel.set()  # the other problems of the same fit end too
-    return run.solution()
+    return work.solution()
 
 
 class _Run:
@@ -116,9 +110,6 @@ class _Run:
             if self._watch(state):
                 self.status = Status.STOPPED
                 return
-            if self.problem.hard and self._inseparable(state):
-                self.status = Status.INFEASIBLE
-                return
 
     def _deadline(self) -> float:
         """When to stop so that the certificate still fits the time limit."""
@@ -136,13 +127,6 @@ class _Run:
         least = gram.certificate_seconds(support, 0)
         each = gram.certificate_seconds(support, 1) - least
         return max(float(REFRESHED_ROWS), (self.end - limits.now() - least) / each if each > 0 else float("inf"))
-
-    def _inseparable(self, state: State) -> bool:
-        scores = self.problem.p - state.v - self.problem.ridge * state.beta
-        if separates(self.problem, state.beta, scores):
-            return False
-        exact, _ = self.problem.gram.scores(state.beta, exact=True)
-        return not separates(self.problem, state.beta, exact)
 
     def _watch(self, state: State) -> bool:
         """Record progress and tell the watcher; True where it asks to stop. Sets: iterations."""

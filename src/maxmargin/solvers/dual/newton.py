@@ -21,9 +21,8 @@ from maxmargin.solvers.dual.steps import Block
 
 PROXIMAL = (1e-16, 1e-14, 1e-12, 1e-10)  # of the sum of the diagonal: rounding in K is of that size
 CORRECTIONS = 3
-MOST_CUTS = 50  # bounds met before the sequential steps take over again
+MOST_CUTS = 10  # bounds met before the sequential steps take over again
 SNAP = 1e-13  # multipliers this near a bound, relative to the largest one, are at the bound
-RAY = 1e9  # how far to follow a direction that rises without end, relative to the point
 
 
 def polish(block: Block, v: Array, beta: Array, balanced: bool) -> None:
@@ -83,8 +82,8 @@ def _move(block: Block, v: Array, beta: Array, free: Array, direction: Array, ba
         room = np.where(direction != 0.0, (limit - here) / direction, np.inf)
     nearest = float(room.min())
     length = min(slope / bend if bend > 0.0 else np.inf, nearest)
-    if np.isinf(length):
-        length = RAY * (1.0 + float(np.abs(here).sum())) / float(np.abs(direction).sum())
+    if np.isinf(length):  # flat and unbounded: the squared hinge's ridge excludes it, so this is rounding
+        return False
     new = here + length * direction
     met = room <= length
     new[met] = limit[met]

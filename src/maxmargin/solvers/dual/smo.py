@@ -4,7 +4,7 @@ Each step takes a working set W (half of it kept from before, the rest the rows 
 side), solves the problem on W with the kernel values K_WW in memory, and updates the gradient of all rows with the
 multipliers that changed. What a step costs is rows of the kernel matrix; the pairs inside W are nearly free.
 
-Small problems (and the hard margin) end each step with Newton steps on the free multipliers.
+Small problems end each step with Newton steps on the free multipliers.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ BURST = 4096  # inner steps between two looks at the clock: about 30 ms
 PATIENCE = 3  # steps without progress after which a small problem is at the limit of rounding
 RISE = 1e-14  # of the objective: what rises less than this in every one of many steps does not rise
 MANY = 20
+MOST_INDEFINITE = 10_000_000  # steps: without concavity nothing promises an end (LIBSVM's limit)
 
 
 @dataclass
@@ -100,6 +101,8 @@ class SMO:
         state.violation, state.objective = _standing(problem, state)
         rises = state.objective > before + RISE * abs(before)
         self._judge(state, bool(changed.any()) and (moving or state.violation < state.best), rises)
+        if state.iterations > MOST_INDEFINITE:
+            state.exhausted |= not problem.gram.definiteness(working)[0]
         return state
 
     def _inner(
@@ -110,7 +113,7 @@ class SMO:
         whole = len(beta) == problem.n
         tol = self.tol if whole and state.violation > self.tol else INNER * state.violation
         tol = max(tol, 0.5 * self.goal(problem, state))
-        finish = self._to_the_end(problem) or problem.hard
+        finish = self._to_the_end(problem)
         most = int(min(max_steps, (10 if finish else 100) * len(beta) + 1000))
         gains, done, moving = np.empty(len(beta)), 0, True
         while done < most and moving:
