@@ -85,14 +85,14 @@ def test_warm_start_reuses_multipliers():
 def test_random_feasible_starts_give_one_objective():
     from maxmargin import soft_margin
     from maxmargin.certificates import feasible_point
-    from maxmargin.solvers import SMO, solve
+    from maxmargin.solvers import SMO, Options, solve
 
     X, y = helpers.overlapping(150)
     problem = soft_margin(Gram(RBF(0.2), X), y, 2.0)
     best = solve(problem, SMO()).certificate.dual
     for seed in range(5):
         guess = feasible_point(problem, y * np.random.default_rng(seed).random(150) * 2.0)
-        assert solve(problem, SMO(), guess=guess).certificate.dual == pytest.approx(best, rel=1e-9)
+        assert solve(problem, SMO(), Options(guess=guess)).certificate.dual == pytest.approx(best, rel=1e-9)
 
 
 def test_random_state_and_shrinking_change_the_path_not_the_answer():
@@ -203,48 +203,64 @@ def test_small_budgets_reach_the_same_objective(megabytes):
     assert small.certificate_.dual == pytest.approx(large.certificate_.dual, rel=1e-4)
 
 
-MEMORY_SCRIPT = """
+GROWTH = """
 import resource, threading, numpy as np
-from maxmargin.core.problem import soft_margin
-from maxmargin.kernels import RBF, Gram
-from maxmargin.solvers import SMO, solve
 
 def resident():
     with open("/proc/self/statm") as f:
         return int(f.read().split()[1]) * resource.getpagesize()
 
-def run(n, budget):
-    X, y = DATA[0][:n], DATA[1][:n]
-    gram = Gram(RBF(0.05), X, 1e-3, budget, 2)
-    return solve(soft_margin(gram, y, 1.0), SMO()), gram
+def growth(work):
+    before, peak, done = resident(), [0], threading.Event()
+
+    def sample():
+        while not done.wait(0.002):
+            peak[0] = max(peak[0], resident())
+
+    sampler = threading.Thread(target=sample)
+    sampler.start()
+    result = work()
+    done.set()
+    sampler.join()
+    return (peak[0] - before) / 2**20, result
 
 rng = np.random.default_rng(0)
+"""
+ONE_PROBLEM = """
+from maxmargin.core.problem import soft_margin
+from maxmargin.kernels import RBF, Gram
+from maxmargin.solvers import SMO, solve
+
 X = rng.normal(size=(20_000, 10)).astype(np.float32)
 y = np.where(np.sin(X[:, 0] * 2) + X[:, 1] + 0.5 * rng.normal(size=20_000) > 0, 1.0, -1.0)
-DATA = X, y
+
+def run(n, budget):
+    gram = Gram(RBF(0.05), X[:n], 1e-3, budget, 2)
+    return solve(soft_margin(gram, y[:n], 1.0), SMO()), gram
+
 run(3000, 1 << 26)
-before, peak, done = resident(), [0], threading.Event()
-
-def sample():
-    while not done.wait(0.002):
-        peak[0] = max(peak[0], resident())
-
-sampler = threading.Thread(target=sample)
-sampler.start()
-small, gram = run(20_000, 64 << 20)
-done.set()
-sampler.join()
-growth = peak[0] - before
+grown, (small, gram) = growth(lambda: run(20_000, 64 << 20))
 whole, full = run(20_000, 4 << 30)
-print(growth / 2**20, small.certificate.dual, whole.certificate.dual, *gram.counters)
+print(grown, small.certificate.dual, whole.certificate.dual, *gram.counters)
 print(full.residence.name, full.counters.evicted)
 """
+MANY_CLASSES = """
+from maxmargin import SVC
+
+X, y = rng.normal(size=(9000, 5)), rng.permutation(np.arange(9000) % 10)
+machine = SVC(C=0.1, gamma=0.1, cache_size=40)
+machine.fit(X[:3000], y[:3000])
+print(growth(lambda: machine.fit(X, y))[0])
+"""
+
+
+def output_of(script):
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_budget_is_kept():
-    done = subprocess.run([sys.executable, "-c", MEMORY_SCRIPT], capture_output=True, text=True, check=True)
-    growth, small, whole, computed, reused, evicted, residence, dropped = done.stdout.split()
+    growth, small, whole, computed, reused, evicted, residence, dropped = output_of(GROWTH + ONE_PROBLEM).split()
     print(f"resident memory grew by {growth} MB under a budget of 64 MB; {computed} rows computed, {evicted} evicted")
     assert float(growth) < 64 + 64  # the store, the data's copy and the tiles; the whole matrix would be 1,526 MB
     assert float(small) == pytest.approx(float(whole), rel=1e-5)
@@ -301,33 +317,7 @@ def test_multipliers_that_can_no_longer_rise_end_the_fit():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_budget_is_kept_with_many_classes():
-    script = """
-import resource, threading, numpy as np
-from maxmargin import SVC
-
-def resident():
-    with open("/proc/self/statm") as f:
-        return int(f.read().split()[1]) * resource.getpagesize()
-
-rng = np.random.default_rng(0)
-X = rng.normal(size=(9000, 5))
-y = rng.permutation(np.arange(9000) % 10)
-machine = SVC(C=0.1, gamma=0.1, cache_size=40)
-machine.fit(X[:3000], y[:3000])
-before, peak, done = resident(), [0], threading.Event()
-
-def sample():
-    while not done.wait(0.002):
-        peak[0] = max(peak[0], resident())
-
-sampler = threading.Thread(target=sample)
-sampler.start()
-machine.fit(X, y)
-done.set()
-sampler.join()
-print((peak[0] - before) / 2**20)
-"""
-    growth = float(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout)
+    growth = float(output_of(GROWTH + MANY_CLASSES))
     print(f"resident memory grew by {growth} MB under a budget of 40 MB")
     assert growth < 40 + 64
 

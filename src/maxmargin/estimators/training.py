@@ -25,7 +25,7 @@ from maxmargin.kernels import Gram, Kernel, Linear
 from maxmargin.kernels.gram import FLOAT64_ROWS, default_budget
 from maxmargin.kernels.mercer import NOT_SYMMETRIC
 from maxmargin.multiclass import one_vs_one as ovo
-from maxmargin.solvers import SMO, solve
+from maxmargin.solvers import SMO, Options, solve
 from maxmargin.solvers.dual.smo import State
 
 if TYPE_CHECKING:
@@ -169,15 +169,14 @@ class Training:
         task, svc = self.tasks[index], self.svc
         problem = self._problem(task, shared)
         with self.pairs.pair() if len(self.tasks) > 1 else nullcontext():
-            solution = solve(
-                problem,
-                SMO(svc.tol, svc.shrinking, _order_within(order, task.rows)),
+            options = Options(
                 guess=None if guess is None else feasible_point(problem, guess),
                 max_iter=svc.max_iter,
                 time_limit=shares.take(len(task.rows)),
                 watch=self._watcher(index, problem),
                 interrupt=svc.interrupt,  # type: ignore[arg-type]
             )
+            solution = solve(problem, SMO(svc.tol, svc.shrinking, _order_within(order, task.rows)), options)
         if self.hard:
             self._refuse_inseparable(task, solution, problem)
         return solution

@@ -137,8 +137,28 @@ def _integer_power(base: Array, degree: float) -> Array:
     return np.power(base, degree, out=base)
 
 
+class DistanceKernel(Kernel):
+    """A kernel exp(-gamma distance): abstract, says only the distance."""
+
+    gamma: float | None
+
+    @property
+    def translation_invariant(self) -> bool:
+        return True
+
+    @property
+    def definite(self) -> bool:
+        return True
+
+    def resolved(self, gamma: float) -> Kernel:
+        return replace(self, gamma=gamma) if self.gamma is None else self  # type: ignore[type-var]
+
+    def diagonal(self, A: Vectors) -> Array:
+        return np.ones(len(A))
+
+
 @dataclass(frozen=True)
-class RBF(ProductKernel):
+class RBF(DistanceKernel, ProductKernel):
     """K(x, z) = exp(-gamma ||x - z||^2), or by the notes' width sigma: exp(-||x - z||^2 / (2 sigma^2))."""
 
     gamma: float | None = None
@@ -154,25 +174,11 @@ class RBF(ProductKernel):
             raise ValueError(f"RBF needs a width sigma > 0, got {sigma}.")
         object.__setattr__(self, "gamma", 0.5 / sigma**2)
 
-    @property
-    def translation_invariant(self) -> bool:
-        return True
-
-    @property
-    def definite(self) -> bool:
-        return True
-
-    def resolved(self, gamma: float) -> Kernel:
-        return replace(self, gamma=gamma) if self.gamma is None else self
-
     def from_products(self, products: Array, A: Vectors, B: Vectors) -> Array:
         scalar = products.dtype.type
         left, right = A.squares.astype(scalar), B.squares.astype(scalar)
         gaussian_exponents(products, left, right, scalar(_need(self.gamma, "RBF")))
         return np.exp(products, out=products)
-
-    def diagonal(self, A: Vectors) -> Array:
-        return np.ones(len(A))
 
     def float32_error(self, A: Vectors) -> float:
         """The exponent gamma ||x - z||^2 has error gamma c u (|x| + |z|)^2, and exp turns that into relative error.
@@ -185,7 +191,7 @@ class RBF(ProductKernel):
 
 
 @dataclass(frozen=True)
-class Laplacian(Kernel):
+class Laplacian(DistanceKernel):
     """K(x, z) = exp(-gamma ||x - z||_1)."""
 
     gamma: float | None = None
@@ -193,24 +199,10 @@ class Laplacian(Kernel):
     def __post_init__(self) -> None:
         _width(self.gamma, "Laplacian")
 
-    @property
-    def translation_invariant(self) -> bool:
-        return True
-
-    @property
-    def definite(self) -> bool:
-        return True
-
-    def resolved(self, gamma: float) -> Kernel:
-        return replace(self, gamma=gamma) if self.gamma is None else self
-
     def pairwise(self, A: Vectors, B: Vectors) -> Array:
         distances = A.l1_distances(B)
         distances *= distances.dtype.type(-_need(self.gamma, "Laplacian"))
         return np.exp(distances, out=distances)
-
-    def diagonal(self, A: Vectors) -> Array:
-        return np.ones(len(A))
 
 
 @dataclass(frozen=True)

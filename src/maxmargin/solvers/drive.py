@@ -9,6 +9,7 @@ does not, the solver goes on from the recomputed scores.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -27,25 +28,32 @@ TOLERATED = 1.0 + 1e-6  # the certificate's violation may exceed tol by its own 
 Watch = Callable[[Progress, State], bool | None]
 
 
-def run(
-    problem: BoxQP,
-    solver: SMO,
-    *,
-    guess: Array | None,
-    max_iter: int,
-    time_limit: float | None,
-    watch: Watch | None,
-    interrupt: Literal["raise", "keep"],
-) -> Solution:
-    """Drive ``solver`` on ``problem`` to its end or to a limit; see ``solvers.solve``."""
-    work = _Run(problem, solver, guess, max_iter, time_limit, watch)
+@dataclass(frozen=True)
+class Options:
+    """How far a solve may go and who watches.
+
+    ``watch(progress, state)`` is called after every step and stops the solve by returning True. The time limit covers
+    the certificate too: the solver is stopped early enough for it. With ``interrupt="keep"`` Ctrl-C ends the solve
+    with its best point instead of raising.
+    """
+
+    guess: Array | None = None
+    max_iter: int = -1
+    time_limit: float | None = None
+    watch: Watch | None = None
+    interrupt: Literal["raise", "keep"] = "raise"
+
+
+def run(problem: BoxQP, solver: SMO, options: Options) -> Solution:
+    """Drive ``solver`` on ``problem`` to its end or to a limit."""
+    work = _Run(problem, solver, options)
     with limits.limits() as active:
         try:
             work.to_the_end(active)
         except limits.OutOfTime:
             work.status = Status.TIME_LIMIT
         except (KeyboardInterrupt, limits.Cancelled):
-            if interrupt == "raise":
+            if options.interrupt == "raise":
                 raise
             work.status = Status.INTERRUPTED
             active.cancel.set()  # the other problems of the same fit end too
@@ -55,20 +63,13 @@ def run(
 class _Run:
     """One solve in progress."""
 
-    def __init__(
-        self,
-        problem: BoxQP,
-        solver: SMO,
-        guess: Array | None,
-        max_iter: int,
-        time_limit: float | None,
-        watch: Watch | None,
-    ) -> None:
-        self.problem, self.solver, self.watch = problem, solver, watch
-        self.beta = np.zeros(problem.n) if guess is None else guess  # until the solver has a state of its own
-        self.max_iter = float("inf") if max_iter < 0 else max_iter
+    def __init__(self, problem: BoxQP, solver: SMO, options: Options) -> None:
+        self.problem, self.solver, self.watch = problem, solver, options.watch
+        # Until the solver has a state of its own:
+        self.beta = np.zeros(problem.n) if options.guess is None else options.guess
+        self.max_iter = float("inf") if options.max_iter < 0 else options.max_iter
         self.begun = limits.now()
-        self.end = self.begun + time_limit if time_limit is not None else float("inf")
+        self.end = float("inf") if options.time_limit is None else self.begun + options.time_limit
         self.status = Status.CONVERGED
         self.history: list[Progress] = []
         self.iterations = 0

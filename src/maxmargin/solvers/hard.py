@@ -9,7 +9,6 @@ alpha / c tends to such weights, and a Newton step removes what is left. Without
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from maxmargin.core import limits
 from maxmargin.core.problem import BoxQP
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Solution, Status, Trace
-from maxmargin.solvers.drive import Watch, run
+from maxmargin.solvers.drive import Options, run
 from maxmargin.solvers.dual.newton import polish
 from maxmargin.solvers.dual.smo import SMO
 from maxmargin.solvers.dual.steps import Block, pair_steps, single_steps
@@ -29,31 +28,21 @@ GROWTH = 1e8  # classes that overlap are mostly found out under the first bound;
 ATTEMPTS = 20
 
 
-def solve_hard(
-    problem: BoxQP,
-    solver: SMO,
-    *,
-    guess: Array | None,
-    max_iter: int,
-    time_limit: float | None,
-    watch: Watch | None,
-    interrupt: Any,
-) -> Solution:
+def solve_hard(problem: BoxQP, solver: SMO, options: Options) -> Solution:
     """The hard margin's solution, or status infeasible with weights that prove it."""
     begun = limits.now()
     bound = FIRST_BOUND / max(float(np.max(problem.gram.diagonal)), np.finfo(float).tiny)
     last, trace, iterations = GROWTH**2 * bound, Trace(), 0
     while True:
         limited = replace(problem, lower=np.maximum(problem.lower, -bound), upper=np.minimum(problem.upper, bound))
-        solution = run(
-            limited,
-            solver,
+        passed, guess = limits.now() - begun, options.guess
+        left = replace(
+            options,
             guess=None if guess is None else feasible_point(limited, guess),
-            max_iter=max_iter if max_iter < 0 else max_iter - iterations,
-            time_limit=None if time_limit is None else max(0.0, time_limit - (limits.now() - begun)),
-            watch=watch,
-            interrupt=interrupt,
+            max_iter=options.max_iter if options.max_iter < 0 else options.max_iter - iterations,
+            time_limit=None if options.time_limit is None else max(0.0, options.time_limit - passed),
         )
+        solution = run(limited, solver, left)
         trace, iterations = Trace((*trace, *solution.trace)), iterations + solution.iterations
         certificate, scores = evaluate(problem, solution.beta)
         found = Solution(solution.beta, solution.status, certificate, trace, iterations)
@@ -65,7 +54,7 @@ def solve_hard(
             return found._replace(beta=weights, status=Status.INFEASIBLE)
         if bound >= last:
             return found._replace(status=Status.STALLED)
-        guess, bound = solution.beta, GROWTH * bound
+        options, bound = replace(options, guess=solution.beta), GROWTH * bound
 
 
 def vanishing_weights(problem: BoxQP, beta: Array, bound: float, scores: Array) -> Array:
