@@ -12,8 +12,8 @@ from scipy import sparse
 
 from maxmargin.core.jit import generic, kernel
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
-Index: TypeAlias = "Array | slice"
+Array: TypeAlias = np.ndarray[Any, Any]
+Index: TypeAlias = Array | slice
 
 
 class DenseRows(NamedTuple):
@@ -31,7 +31,7 @@ class CsrRows(NamedTuple):
     width: int
 
 
-Rows: TypeAlias = "DenseRows | CsrRows"
+Rows: TypeAlias = DenseRows | CsrRows
 
 
 def rows_of(X: Any, dtype: Any) -> Rows:
