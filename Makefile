@@ -39,7 +39,7 @@ bench: .venv/with-test
 	$(BIN)/python -m benchmarks
 
 docs: .venv/with-docs
-	$(BIN)/python -m pdoc --math --docformat numpy --output-directory docs/_build maxmargin maxmargin.kernels maxmargin.certificates maxmargin.solvers
+	$(BIN)/python -m pdoc --docformat numpy --output-directory docs/_build maxmargin maxmargin.kernels maxmargin.certificates maxmargin.solvers
 
 clean:
 	rm -rf .venv demo build docs/_build src/maxmargin.egg-info .pytest_cache .ruff_cache .hypothesis

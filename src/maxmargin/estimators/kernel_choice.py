@@ -22,6 +22,16 @@ def is_kernel(value: Any) -> bool:
     return isinstance(value, Kernel) or (callable(value) and not isinstance(value, type))
 
 
+def takes_positions(given: Any) -> bool:
+    """Whether X holds kernel values."""
+    return given.of_positions if isinstance(given, Kernel) else isinstance(given, str) and given == "precomputed"
+
+
+def takes_objects(given: Any) -> bool:
+    """Whether X may hold things other than numbers."""
+    return given.of_objects if isinstance(given, Kernel) else callable(given)
+
+
 def named_kernel(name: str, degree: int, coef0: float) -> Kernel:
     """The kernel of a name, its width left open."""
     made = {

@@ -22,7 +22,7 @@ from maxmargin.core.problem import Bias
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Progress, Solution, Status, combine
 from maxmargin.core.threads import effective_jobs
-from maxmargin.estimators.kernel_choice import KERNEL_NAMES, is_kernel
+from maxmargin.estimators.kernel_choice import KERNEL_NAMES, is_kernel, takes_objects, takes_positions
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps
 from maxmargin.estimators.scoring import kernel_sums
 from maxmargin.estimators.training import Training, bias_kind, read
@@ -59,11 +59,11 @@ _RULES: dict[str, Rule] = {
 
 
 class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    r"""Support vector classifier with kernels, solved to a certificate of optimality.
+    """Support vector classifier with kernels, solved to a certificate of optimality.
 
     For two classes y in {-1, +1} it minimises
 
-    .. math:: \tfrac12 \|w\|^2 + \sum_i C_i \max(0, 1 - y_i (w^\top \phi(x_i) + b))^p,
+        1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i (w'phi(x_i) + b))^p,
 
     p = 1 for ``loss="hinge"`` and p = 2 for ``loss="squared_hinge"``, through its dual: 0 <= alpha_i <= C_i for the
     hinge; alpha_i >= 0 with the kernel K + I / (2C) for its square. More classes are solved one versus one.
@@ -92,7 +92,7 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Leave rows that look settled at a bound out of the working sets. The end is always tested on all rows.
     tol : float, default=1e-3
         Largest violation of the optimality conditions, in units of the decision function. Problems of up to 2,000 rows
-        are solved to about 1e-9 whatever this says.
+        are solved to about 1e-9, or to what rounding allows, whatever this says.
     cache_size : float, default=None
         Megabytes for kernel values; None is a quarter of the free memory.
     class_weight : dict, "balanced" or None, default=None
@@ -207,24 +207,12 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self.of_positions
-        tags.input_tags.pairwise = self.of_positions
+        tags.input_tags.sparse = not takes_positions(self.kernel)
+        tags.input_tags.pairwise = takes_positions(self.kernel)
         # Without a bias these decision functions vanish at the origin, or far from all rows: no weights can make one
         # class win everywhere, which scikit-learn expects of good scores.
         tags.classifier_tags.poor_score = bias_kind(self) is Bias.NONE and self.kernel not in ("rbf", "laplacian")
         return tags
-
-    @property
-    def of_positions(self) -> bool:
-        """Whether X holds kernel values."""
-        kernel = self.kernel
-        return kernel.of_positions if isinstance(kernel, Kernel) else kernel == "precomputed"
-
-    @property
-    def of_objects(self) -> bool:
-        """Whether X may hold things other than numbers."""
-        kernel = self.kernel
-        return kernel.of_objects if isinstance(kernel, Kernel) else callable(kernel)
 
     # --- fitting -----------------------------------------------------------------------------------------------------
 
@@ -309,7 +297,7 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _pair_decisions(self, X: Any) -> Array:
         check_is_fitted(self)
-        X = checks.prediction_data(self, X, self.of_objects)
+        X = checks.prediction_data(self, X, takes_objects(self.kernel))
         n_classes = len(self.classes_)
         if isinstance(self.kernel_, Linear):
             return np.asarray(X @ self.coef_.T) + self.intercept_

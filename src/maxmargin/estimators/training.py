@@ -19,7 +19,7 @@ from maxmargin.core.rows import Array
 from maxmargin.core.solution import Certificate, Progress, Solution, Status, Trace
 from maxmargin.core.threads import available_cores, blas_held, effective_jobs, task_map
 from maxmargin.core.twins import Twins, find_twins, no_twins
-from maxmargin.estimators.kernel_choice import resolve_kernel
+from maxmargin.estimators.kernel_choice import resolve_kernel, takes_objects, takes_positions
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
 from maxmargin.kernels import Gram, Kernel, Linear
 from maxmargin.kernels.gram import FLOAT64_ROWS, default_budget
@@ -66,7 +66,7 @@ def bias_kind(svc: SVC) -> Bias:
 
 def read(svc: SVC, X: Any, y: Any, sample_weight: Any) -> TrainingData:
     """Checked data; equal rows of one class become one where there are few rows."""
-    rows, y = checks.training_data(svc, X, y, svc.of_objects, svc.of_positions)
+    rows, y = checks.training_data(svc, X, y, takes_objects(svc.kernel), takes_positions(svc.kernel))
     weights = checks.sample_weights(sample_weight, rows.shape[0])
     used = np.flatnonzero(weights)
     classes = np.unique(y[used])
