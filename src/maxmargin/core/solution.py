@@ -38,7 +38,7 @@ class Certificate(NamedTuple):
     ||w||. ``moved`` says how far the given multipliers were from satisfying the constraints; the values hold for a
     point nearby that does. ``rounding`` is the part of ``gap`` that only bounds the rounding of kernel values and sums.
     (Where float32 values were used, rows that cannot change the gap keep theirs, and ``primal`` and ``dual`` share an
-    error of about 1e-6 of their size.) Where the Gram matrix is not positive semidefinite there is no duality: the
+    error of some 1e-6 of their size.) Where the Gram matrix is not positive semidefinite there is no duality: the
     values are NaN and ``reason`` says why.
     """
 

@@ -30,7 +30,8 @@ STREAMED_ROWS = 512
 FLOAT64_ROWS = 2000  # up to here float64 costs little and problems are solved to the last digits
 FLOAT32_SHARE = 0.1
 FLOAT64_FACTOR = 4.0  # a float64 kernel value takes about four times as long as a float32 one
-DEFINITENESS_ROWS = 2000  # Cholesky of 2000 rows takes 0.05 s
+DEFINITENESS_ROWS = 2000  # up to here all rows are tested for positive semidefiniteness,
+SAMPLED_ROWS = 1000  # beyond it so many: Cholesky and the smallest eigenvalue of 1000 rows take 0.1 s
 MEMORY_FRACTION = 0.25
 
 
@@ -309,7 +310,7 @@ class Gram:
         return 2.0 * seconds + FLOAT64_FACTOR * refreshed * n_support * self.seconds_per_value
 
     def definiteness(self, prefer: Array) -> tuple[bool, str]:
-        """Whether K is positive semidefinite: known for the kernel, else tested on up to 2,000 rows."""
+        """Whether K is positive semidefinite: known for the kernel, else tested, on a sample if there are many rows."""
         if self.kernel.definite:
             return True, ""
         if self._definite is None:
@@ -323,18 +324,18 @@ class Gram:
         return self._definite
 
     def smallest_eigenvalue(self) -> float:
-        """Of K; estimated from 2,000 rows where there are more (eigenvalues grow with the number of rows)."""
+        """Of K; estimated from a sample where there are many rows (eigenvalues grow with their number)."""
         rows = self._sample(np.empty(0, np.int64))
         K = self._exact_block(rows)
         smallest = float(linalg.eigvalsh(0.5 * (K + K.T), subset_by_index=(0, 0))[0])
         return smallest if len(rows) == self.n else 1.2 * smallest * self.n / len(rows)
 
     def _sample(self, prefer: Array) -> Array:
-        """All rows, or 2,000 of them: preferred ones and an even spread."""
+        """All rows, or a sample where there are many: preferred ones and an even spread."""
         if self.n <= DEFINITENESS_ROWS:
             return np.arange(self.n)
-        half = DEFINITENESS_ROWS // 2
-        spread = np.linspace(0, self.n - 1, DEFINITENESS_ROWS - min(half, len(prefer))).astype(np.int64)
+        half = SAMPLED_ROWS // 2
+        spread = np.linspace(0, self.n - 1, SAMPLED_ROWS - min(half, len(prefer))).astype(np.int64)
         return np.unique(np.concatenate([prefer[:half], spread]))
 
     def _exact_block(self, rows: Array) -> Array:
