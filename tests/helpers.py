@@ -86,6 +86,13 @@ def sparse_counts(n=200, d=3000):
     return sparse.csr_array(rng.poisson(rates).astype(float)), y
 
 
+def multipliers(machine, n):
+    """The notes' alpha of a fitted machine of two classes, one for each of its n rows."""
+    alpha = np.zeros(n)
+    alpha[machine.support_] = np.abs(machine.dual_coef_[0])
+    return alpha
+
+
 def dual_by_clarabel(K, y, C):
     """Optimal value of max sum(a) - a'(yy'K)a / 2 over 0 <= a <= C, a'y = 0, by an interior-point QP solver."""
     n = len(y)

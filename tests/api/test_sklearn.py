@@ -106,6 +106,9 @@ def test_strings_through_a_function_of_two_objects():
         np.testing.assert_allclose(same.decision_function(column), machine.decision_function(words))
     assert list(machine.predict(["spam", "friend"])) == ["bad", "good"]
     assert machine.certificate_.relative_gap < 1e-6
+    tokens = [word.split() for word in words]  # lists, all of length two
+    listed = SVC(kernel=lambda a, b: float(len(set(a) & set(b))), C=10).fit(tokens, ["bad"] * 3 + ["good"] * 3)
+    np.testing.assert_allclose(listed.decision_function(tokens), machine.decision_function(words))
     again = pickle.dumps(machine.support_vectors_)
     assert pickle.loads(again).shape == (len(machine.support_),)
 

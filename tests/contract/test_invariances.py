@@ -8,6 +8,7 @@ from scipy import sparse
 
 from maxmargin import SVC, certify, margins, soft_margin
 from maxmargin.kernels import RBF, Gram, Linear
+from tests.helpers import multipliers
 
 SEEDS = st.integers(0, 2**32 - 1)
 MACHINES = st.sampled_from(
@@ -107,8 +108,7 @@ def test_slacks_bound_the_training_errors(seed, C):
     X, y, _ = data(seed)
     signs = np.where(y == 1, 1.0, -1.0)
     machine = SVC(kernel=RBF(0.5), C=C).fit(X, y)
-    alpha = np.zeros(len(y))
-    alpha[machine.support_] = np.abs(machine.dual_coef_[0])
+    alpha = multipliers(machine, len(y))
     slacks = margins(soft_margin(Gram(RBF(0.5), X), signs, C), alpha).slacks
     assert slacks.sum() >= np.sum(machine.predict(X) != y) - 1e-6
     assert np.all(slacks[machine.predict(X) != y] >= 1 - 1e-6)
@@ -149,8 +149,7 @@ def test_complementary_slackness(seed, C):
     X, y, _ = data(seed)
     signs = np.where(y == 1, 1.0, -1.0)
     machine = SVC(kernel=RBF(0.5), C=C).fit(X, y)
-    alpha = np.zeros(len(y))
-    alpha[machine.support_] = np.abs(machine.dual_coef_[0])
+    alpha = multipliers(machine, len(y))
     problem = soft_margin(Gram(RBF(0.5), X), signs, C)
     seen = margins(problem, alpha)
     np.testing.assert_allclose(alpha * (signs * seen.decision - 1 + seen.slacks), 0.0, atol=1e-6 * C)
@@ -182,8 +181,7 @@ def test_a_separable_large_problem_is_solved_with_the_hard_margin():
     assert np.min(signs * machine.decision_function(X)) > 0.998
     assert machine.certificate_.relative_gap < 1e-2
     problem = soft_margin(Gram(Linear(), X), signs, np.inf)
-    alpha = np.zeros(6000)
-    alpha[machine.support_] = np.abs(machine.dual_coef_[0])
+    alpha = multipliers(machine, 6000)
     assert certify(problem, alpha).relative_gap == pytest.approx(machine.certificate_.relative_gap, rel=1e-3)
 
 

@@ -17,8 +17,7 @@ def with_libsvm(X, y, C, kernel, parameters):
     """Dual value of scikit-learn's solution at tol 1e-6, worked out by our certificate."""
     dense = X.toarray() if sparse.issparse(X) else X
     theirs = LibSVM(C=C, tol=1e-6, **parameters).fit(dense.astype(np.float64), y)
-    alpha = np.zeros(len(y))
-    alpha[theirs.support_] = np.abs(theirs.dual_coef_[0])
+    alpha = helpers.multipliers(theirs, len(y))
     return certify(soft_margin(Gram(kernel, dense.astype(np.float64)), y, C), alpha).dual
 
 

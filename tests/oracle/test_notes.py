@@ -5,7 +5,7 @@ import pytest
 
 from maxmargin import SVC, certify, margins, soft_margin
 from maxmargin.kernels import RBF, Gram, Linear, Polynomial
-from tests.helpers import NOTES_ALPHA, NOTES_SUPPORT, NOTES_X, NOTES_Y
+from tests.helpers import NOTES_ALPHA, NOTES_SUPPORT, NOTES_X, NOTES_Y, multipliers
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +73,7 @@ def test_leave_one_out_bound_and_slack_multipliers():
     X, y = np.array([[0.0], [1.0], [2.0], [3.0], [1.2], [1.8]]), np.array([-1, -1, 1, 1, 1, -1.0])
     problem = soft_margin(Gram(Linear(), X), y, 2.0)
     machine = SVC(kernel="linear", C=2.0).fit(X, y)
-    alpha = np.zeros(6)
-    alpha[machine.support_] = np.abs(machine.dual_coef_[0])
+    alpha = multipliers(machine, 6)
     seen = margins(problem, alpha)
     assert seen.leave_one_out == len(machine.support_) / 6
     np.testing.assert_allclose(seen.slack_multipliers, 2.0 - alpha, atol=1e-12)

@@ -121,7 +121,8 @@ def as_objects(X: Any) -> Array:
     if hasattr(X, "to_numpy"):
         return np.asarray(X.to_numpy(), object)
     items = np.empty(len(X), object)
-    items[:] = list(X)
+    for position, item in enumerate(X):  # one by one: NumPy would take lists of equal length apart
+        items[position] = item
     return items
 
 
