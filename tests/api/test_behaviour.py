@@ -52,7 +52,7 @@ def test_time_limit_keeps_the_model():
 def test_callback_sees_progress_and_stops():
     X, y = helpers.overlapping(2600)
     seen = []
-    machine = fit_quietly(SVC(callback=lambda progress: seen.append(progress) or len(seen) == 3), X, y)
+    machine = fit_quietly(SVC(C=1000, callback=lambda progress: seen.append(progress) or len(seen) == 3), X, y)
     assert machine.status_ is Status.STOPPED
     assert [p.iteration for p in seen] == sorted(p.iteration for p in seen)
     assert seen[-1].objective > seen[0].objective
@@ -96,7 +96,7 @@ def test_random_feasible_starts_give_one_objective():
 
 
 def test_random_state_and_shrinking_change_the_path_not_the_answer():
-    X, y = helpers.overlapping(5000, 8)
+    X, y = helpers.overlapping(7000, 8)
     runs = [SVC(random_state=s, shrinking=k).fit(X, y) for s in (None, 0, 1) for k in (True, False)]
     assert len({int(run.n_iter_[0]) for run in runs}) > 2
     duals = [run.certificate_.dual for run in runs]
@@ -333,9 +333,9 @@ def test_a_callback_may_stop_before_the_first_step():
 @pytest.mark.parametrize("settings", [{}, {"kernel": "sigmoid", "loss": "squared_hinge"}])
 def test_keep_is_honoured_for_several_classes(n_jobs, settings):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(6000, 10))
-    y = rng.integers(0, 4, size=6000)
-    machine = SVC(C=10, interrupt="keep", n_jobs=n_jobs, **settings)
+    X = rng.normal(size=(9000, 10))
+    y = rng.integers(0, 4, size=9000)
+    machine = SVC(C=1e4, interrupt="keep", n_jobs=n_jobs, **settings)
     timer = threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     fit_quietly(machine, X, y)

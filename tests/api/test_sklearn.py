@@ -127,11 +127,11 @@ def test_callbacks_of_scikit_learn(capsys):
                 seen.append(fitted_estimator.score(X, y))
             return len(seen) >= 3
 
-    machine = SVC(gamma=0.5).set_callbacks(Recorder()).fit(X, y)
+    machine = SVC(gamma=0.5, C=1000).set_callbacks(Recorder()).fit(X, y)
     assert len(seen) == 3
     assert machine.status_ is Status.STOPPED
     monitor = ScoringMonitor(scoring="accuracy")
-    SVC(gamma=0.5).set_callbacks(monitor, ProgressBar()).fit(X, y)
+    SVC(gamma=0.5, C=1000).set_callbacks(monitor, ProgressBar()).fit(X, y)
     scores = monitor.get_logs().data_as_pandas
     assert len(scores) > 3
     SVC().set_callbacks(ProgressBar()).fit(*IRIS)

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 from sklearn.utils.multiclass import _ovr_decision_function
 
@@ -23,8 +25,8 @@ def test_decisions_of_pairs_are_those_of_their_own_machines():
     tasks = ovo.tasks(labels, 4)
     betas = [rng.normal(size=len(task.rows)) for task in tasks]
     coef, K = ovo.join(tasks, betas, 30, 4), rng.normal(size=(5, 30))
-    partial = [K[:, labels == c] @ coef[:, labels == c].T for c in range(4)]
-    together = ovo.pair_decisions(partial, 4)
+    sums = np.stack([coef[:, labels == c] @ K[:, labels == c].T for c in range(4)])
+    together = ovo.pair_decisions(sums, np.zeros(6))
     for column, (task, beta) in enumerate(zip(tasks, betas, strict=True)):
         np.testing.assert_allclose(together[:, column], -K[:, task.rows] @ beta)  # positive for the first of the pair
 
@@ -36,3 +38,13 @@ def test_votes_and_scores():
     decisions = np.random.default_rng(2).normal(size=(50, 6))
     reference = _ovr_decision_function(decisions < 0, -decisions, 4)
     np.testing.assert_allclose(ovo.class_scores(decisions, 4), reference)
+
+
+def test_rounds_hold_every_pair_once_and_neighbours_are_disjoint():
+    for k in (2, 3, 6, 9):
+        order = ovo.rounds(k)
+        pairs = list(itertools.combinations(range(k), 2))
+        assert sorted(order) == list(range(len(pairs)))
+        for start in range(0, len(order), k // 2):
+            classes = [c for number in order[start : start + k // 2] for c in pairs[number]]
+            assert len(set(classes)) == len(classes)

@@ -22,8 +22,8 @@ def block(C=1.0, ridge=0.0):
 def test_compiled_equals_python(steps, ridge):
     results = []
     for run in (steps, getattr(steps, "py_func", steps)):
-        v, beta, gains = Y.copy(), np.zeros(30), np.empty(30)
-        answer = run(block(1.0, ridge), v, beta, gains, 1e-3, 20)  # later, rounding may break ties otherwise
+        v, beta = Y.copy(), np.zeros(30)
+        answer = run(block(1.0, ridge), v, beta, 1e-3, 20)  # later, rounding may break ties otherwise
         results.append((answer, v, beta))
     (first, v1, beta1), (second, v2, beta2) = results
     assert first[0] == second[0]
@@ -34,8 +34,8 @@ def test_compiled_equals_python(steps, ridge):
 
 
 def test_bounds_are_met_exactly_and_the_sum_is_kept():
-    v, beta, gains = Y.copy(), np.zeros(30), np.empty(30)
-    _, violation, _ = pair_steps(block(0.1), v, beta, gains, 1e-6, 10_000)
+    v, beta = Y.copy(), np.zeros(30)
+    _, violation, _ = pair_steps(block(0.1), v, beta, 1e-6, 10_000)
     assert violation <= 1e-6
     assert abs(beta.sum()) < 1e-12
     assert np.count_nonzero(np.abs(beta) == 0.1) > 5
@@ -47,8 +47,30 @@ def test_twins_of_both_classes_do_not_divide_by_zero():
     lower, upper = np.array([0.0, -2.0]), np.array([2.0, 0.0])
     twins = Block(K, np.ones(2), np.zeros(2), lower, upper)
     v, beta = np.array([1.0, -1.0]), np.zeros(2)
-    pair_steps(twins, v, beta, np.empty(2), 1e-3, 100)
+    pair_steps(twins, v, beta, 1e-3, 100)
     np.testing.assert_array_equal(beta, [2.0, -2.0])
+
+
+@pytest.mark.parametrize("steps", [pair_steps, single_steps])
+def test_single_precision_takes_the_same_first_steps(steps):
+    wide, narrow = block(1.0), block(1.0)
+    narrow = narrow._replace(K=narrow.K.astype(np.float32))
+    betas = []
+    for here in (wide, narrow):
+        v, beta = Y.astype(here.K.dtype), np.zeros(30)
+        steps(here, v, beta, 1e-2, 10)
+        betas.append(beta)
+    np.testing.assert_allclose(*betas, atol=1e-4)
+
+
+def test_a_multiplier_a_rounding_away_from_its_bound_does_not_block_the_others():
+    K = np.eye(3)
+    lower, upper = np.array([0.0, 0.0, -1.0]), np.array([1.0, 1.0, 0.0])
+    v, beta = np.array([2.0, 1.0, -1.0]), np.array([1.0 - 1e-16, 0.2, -0.5])
+    _, violation, moving = pair_steps(Block(K, np.ones(3), np.zeros(3), lower, upper), v, beta, 1e-3, 100)
+    assert moving
+    assert violation <= 1e-3
+    assert beta[0] == 1.0
 
 
 def test_a_step_that_cannot_move_says_so():
@@ -56,15 +78,15 @@ def test_a_step_that_cannot_move_says_so():
     lower, upper = np.array([0.0, -1e20]), np.array([1e20, 0.0])
     stuck = Block(K, np.ones(2), np.zeros(2), lower, upper)
     v, beta = np.array([1.0, -1.0]), np.array([1e17, -1e17])
-    done, violation, moving = pair_steps(stuck, v, beta, np.empty(2), 1e-3, 100)
+    done, violation, moving = pair_steps(stuck, v, beta, 1e-3, 100)
     assert (done, violation, moving) == (0, 2.0, False)
 
 
 @pytest.mark.parametrize("balanced", [True, False])
 def test_newton_ends_where_the_free_gradient_is_equal(balanced):
     here = block(5.0)
-    v, beta, gains = Y.copy(), np.zeros(30), np.empty(30)
-    (pair_steps if balanced else single_steps)(here, v, beta, gains, 1e-2, 1000)
+    v, beta = Y.copy(), np.zeros(30)
+    (pair_steps if balanced else single_steps)(here, v, beta, 1e-2, 1000)
     polish(here, v, beta, balanced)
     free = (beta > here.lower) & (beta < here.upper)
     assert free.sum() > 3

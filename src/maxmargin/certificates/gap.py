@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from maxmargin.certificates.kkt import bias_and_violation
+from maxmargin.core.jit import kernel
 from maxmargin.core.problem import Bias, BoxQP
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Certificate
@@ -64,12 +65,9 @@ def evaluate(
         primal = _hard_primal(problem, f + bias, square)
         gap = max(primal - dual, 0.0)
         return Certificate(primal, dual, gap, violation, shown_bias, norm, moved, 0.0, reason), f
-    t = problem.p - f - bias
-    terms = _terms(problem, beta, t)
-    # A term is convex in t, so over an interval it is largest at an end.
-    worst = np.maximum(_terms(problem, beta, t - error), _terms(problem, beta, t + error))
-    gap = float(worst.sum()) + abs(bias * float(beta.sum())) + 2.0 * doubt
-    rounding = float((worst - terms).sum()) + 2.0 * doubt
+    terms, worst = gap_terms(problem.p - f - bias, error, beta, problem.lower, problem.upper, problem.ridge)
+    gap = worst + abs(bias * float(beta.sum())) + 2.0 * doubt
+    rounding = worst - terms + 2.0 * doubt
     return Certificate(dual + gap, dual, gap, violation, shown_bias, norm, moved, rounding, reason), f
 
 
@@ -84,8 +82,10 @@ def split_bias(problem: BoxQP, beta: Array, bias: float, square: float) -> tuple
 def feasible_point(problem: BoxQP, beta: Array) -> Array:
     """``beta`` clipped to the box and, with a free bias, the heavier side scaled down until sum(beta) = 0."""
     beta = np.clip(beta, problem.lower, problem.upper)
-    up, down = float(beta[beta > 0].sum()), float(-beta[beta < 0].sum())
-    if not problem.balanced or abs(up - down) <= BALANCE_SLACK * (up + down):
+    if not problem.balanced:
+        return beta
+    up, down = sides(beta)
+    if abs(up - down) <= BALANCE_SLACK * (up + down):
         return beta
     scale = np.ones(len(beta))
     scale[beta > 0] = min(1.0, down / up) if up > 0 else 0.0
@@ -93,24 +93,52 @@ def feasible_point(problem: BoxQP, beta: Array) -> Array:
     return beta * scale
 
 
-def _terms(problem: BoxQP, beta: Array, t: Array) -> Array:
-    """l_i(t_i) + ridge_i beta_i^2 / 2 - beta_i t_i, term by term; rounding below zero is cut off."""
-    ridge = problem.ridge
-    with np.errstate(invalid="ignore", divide="ignore"):
-        best = np.where(ridge > 0, t / np.where(ridge > 0, ridge, 1.0), np.where(t > 0, problem.upper, problem.lower))
-    best = np.clip(best, problem.lower, problem.upper)
-    return np.maximum((best - beta) * t - 0.5 * ridge * (best**2 - beta**2), 0.0)
+@kernel()
+def sides(beta):
+    """The sums of the positive and, without their sign, of the negative values."""
+    up, down = 0.0, 0.0
+    for value in beta:
+        if value > 0.0:
+            up += value
+        else:
+            down -= value
+    return up, down
+
+
+@kernel()
+def gap_terms(t, error, beta, lower, upper, ridge):
+    """Sum of l_i(t_i) + ridge_i beta_i^2 / 2 - beta_i t_i, and the largest it can be with t_i off by error_i.
+
+    A term is convex in t, so over an interval it is largest at an end. Rounding below zero is cut off.
+    """
+    total, worst = 0.0, 0.0
+    for i in range(len(t)):
+        here = _term(t[i], beta[i], lower[i], upper[i], ridge[i])
+        total += here
+        if error[i] > 0.0:
+            below = _term(t[i] - error[i], beta[i], lower[i], upper[i], ridge[i])
+            above = _term(t[i] + error[i], beta[i], lower[i], upper[i], ridge[i])
+            here = max(below, above)
+        worst += here
+    return total, worst
+
+
+@kernel()
+def _term(t, beta, lower, upper, ridge):
+    best = min(max(t / ridge, lower), upper) if ridge > 0.0 else upper if t > 0.0 else lower
+    if best == beta:
+        return 0.0
+    return max((best - beta) * t - 0.5 * ridge * (best**2 - beta**2), 0.0)
 
 
 def _scores(problem: BoxQP, beta: Array, exact: bool, refreshed: float) -> tuple[Array, Array]:
     """Scores f = K beta and error bounds; rows whose term could be nonzero are recomputed in float64, without error."""
     f, error = problem.gram.scores(beta, exact)
     free = (beta > problem.lower) & (beta < problem.upper)
-    while error.any() and refreshed > 0:
+    while error.any() and refreshed >= 1:
         bias, _ = bias_and_violation(problem, beta, problem.p - f - problem.ridge * beta)
         t = problem.p - f - bias
-        settled = ((beta == problem.lower) & (t < -error)) | ((beta == problem.upper) & (t > error))
-        doubtful = np.flatnonzero(~settled & (error > 0))
+        doubtful = np.flatnonzero(unsettled(t, error, beta, problem.lower, problem.upper))
         if not len(doubtful):  # the bias that settles the rest no longer moves
             return f, np.zeros(problem.n)
         order = np.lexsort(
@@ -121,6 +149,16 @@ def _scores(problem: BoxQP, beta: Array, exact: bool, refreshed: float) -> tuple
         error[chosen] = 0.0
         refreshed -= len(chosen)
     return f, error
+
+
+@kernel()
+def unsettled(t, error, beta, lower, upper):
+    """Where the term of the gap may be other than zero, for all that is known of t."""
+    out = np.empty(len(t), np.bool_)
+    for i in range(len(t)):
+        down, up = beta[i] == lower[i] and t[i] < -error[i], beta[i] == upper[i] and t[i] > error[i]
+        out[i] = error[i] > 0.0 and not (down or up)
+    return out
 
 
 def _hard_primal(problem: BoxQP, decision: Array, square: float) -> float:

@@ -6,10 +6,27 @@ v_i <= b wherever beta_i may still grow and v_i >= b wherever it may still shrin
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
+from maxmargin.core.jit import kernel
 from maxmargin.core.problem import BoxQP
 from maxmargin.core.rows import Array
+
+
+@kernel()
+def extremes(v, beta, lower, upper):
+    """Max v where beta may grow, min v where it may shrink, and sum and number of v where it may do both."""
+    highest, lowest, total, free = -math.inf, math.inf, 0.0, 0
+    for i in range(len(v)):
+        growable, shrinkable = beta[i] < upper[i], beta[i] > lower[i]
+        if growable and v[i] > highest:
+            highest = v[i]
+        if shrinkable and v[i] < lowest:
+            lowest = v[i]
+        if growable and shrinkable:
+            total += v[i]
+            free += 1
+    return highest, lowest, total, free
 
 
 def bias_and_violation(problem: BoxQP, beta: Array, v: Array) -> tuple[float, float]:
@@ -18,16 +35,13 @@ def bias_and_violation(problem: BoxQP, beta: Array, v: Array) -> tuple[float, fl
     The bias is the mean of v over free multipliers; where none is free, the midpoint of the interval that the bounded
     ones leave. The violation is max_{growable} v - min_{shrinkable} v, the rule by which LIBSVM stops.
     """
-    growable, shrinkable = beta < problem.upper, beta > problem.lower
-    highest = float(np.max(v, where=growable, initial=-np.inf))
-    lowest = float(np.min(v, where=shrinkable, initial=np.inf))
+    highest, lowest, total, free = extremes(v, beta, problem.lower, problem.upper)
     if not problem.balanced:
         return 0.0, max(highest, -lowest, 0.0)
-    free = growable & shrinkable
-    if free.any():
-        bias = float(v[free].mean())
-    elif np.isfinite(highest) and np.isfinite(lowest):
+    if free:
+        bias = total / free
+    elif math.isfinite(highest) and math.isfinite(lowest):
         bias = 0.5 * (highest + lowest)
     else:  # one side has no row that could move: any bias beyond the other side will do
-        bias = highest if np.isfinite(highest) else lowest if np.isfinite(lowest) else 0.0
+        bias = highest if math.isfinite(highest) else lowest if math.isfinite(lowest) else 0.0
     return bias, max(highest - lowest, 0.0)

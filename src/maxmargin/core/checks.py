@@ -189,6 +189,8 @@ def sample_weights(sample_weight: Any, n: int) -> Array:
 
 def class_costs(class_weight: Any, classes: Array, y: Array, weights: Array) -> Array:
     """One factor of C per class; "balanced" counts the weights, so that a weight of 2 equals two rows."""
+    if class_weight is None:
+        return np.ones(len(classes))
     factors = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weights)
     if not np.all((factors >= 0) & np.isfinite(factors)):
         raise ValueError(f"class_weight must give a finite weight >= 0 to every class; got {class_weight!r}.")

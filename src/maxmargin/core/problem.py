@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -57,8 +57,26 @@ class GramMatrix(Protocol):
         """How many rows a solver may work on together within the memory budget."""
         ...
 
-    def submatrix(self, rows: Array) -> Array:
-        """K among ``rows``; read only."""
+    @property
+    def value_ns(self) -> float:
+        """About how many nanoseconds a kernel value takes."""
+        ...
+
+    def give_back(self, array: Array) -> None:
+        """End of use of a matrix from ``submatrix``."""
+        ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of kernel values."""
+        ...
+
+    def whole(self) -> Array:
+        """All of K, where ``working_rows`` allows it; read only."""
+        ...
+
+    def submatrix(self, rows: Array, older: Array | None = None, places: Array = ...) -> Array:
+        """K among ``rows``, in borrowed memory; the first of them are at ``places`` in ``older``, K of other rows."""
         ...
 
     def accumulate(self, rows: Array, weights: Array, out: Array) -> None:

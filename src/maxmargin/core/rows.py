@@ -15,6 +15,8 @@ from maxmargin.core.jit import generic, kernel
 Array: TypeAlias = np.ndarray[Any, Any]
 Index: TypeAlias = Array | slice
 
+INDEX_SHARE = 4  # an inverted index has at most so many edges per stored entry
+
 
 class DenseRows(NamedTuple):
     """Rows of a C-contiguous matrix."""
@@ -158,6 +160,34 @@ def inner_products(A, B, scratch, out):
         for j in range(out.shape[1]):
             out[i, j] = row_dot(B, j, scratch)
         row_clear(A, i, scratch)
+
+
+class Columns(NamedTuple):
+    """The columns of a block of sparse rows: for each feature the rows that have it, an inverted index."""
+
+    data: Array
+    rows: Array
+    edges: Array
+
+
+def columns_of(rows: CsrRows) -> Columns | None:
+    """The inverted index of ``rows``; None where features without any row would make up most of it."""
+    if rows.width > INDEX_SHARE * len(rows.data):
+        return None
+    turned = as_csr(rows).tocsc()
+    return _read_only(Columns(turned.data, turned.indices, turned.indptr))
+
+
+@kernel()
+def products_by_column(A, B, out):
+    """out_ij = a_i' b_j for sparse rows A and an inverted index B: only common features are touched. Writes: out."""
+    for i in range(out.shape[0]):
+        sums = out[i]
+        sums[:] = 0.0
+        for k in range(A.indptr[i], A.indptr[i + 1]):
+            value, feature = A.data[k], A.indices[k]
+            for t in range(B.edges[feature], B.edges[feature + 1]):
+                sums[B.rows[t]] += value * B.data[t]
 
 
 @kernel(reductions=True)

@@ -74,7 +74,7 @@ def thread_map(fn: Callable[[Item], Result], items: Iterable[Item], n_jobs: int)
     For short pieces of work (kernel tiles): a deadline or Ctrl-C stops it between items.
     """
     stop = threading.Event()
-    return _map(fn, list(items), n_jobs, stop, stop.set)
+    return _map(fn, list(items), n_jobs, stop, stop.set, helps=True)
 
 
 def task_map(fn: Callable[[Item], Result], items: Iterable[Item], n_jobs: int, keep: bool) -> list[Result]:
@@ -104,6 +104,7 @@ def _map(
     stop: threading.Event,
     on_interrupt: Callable[[], None],
     swallow: bool = False,
+    helps: bool = False,
 ) -> list[Result]:
     if n_jobs == 1 or len(items) <= 1 or getattr(_worker, "inside", False):
         return [_checked(fn, item, swallow) for item in items]
@@ -127,9 +128,22 @@ def _map(
             _worker.inside = False
 
     with blas_held():
-        futures = [_shared_pool().submit(contextvars.copy_context().run, run) for _ in range(min(n_jobs, len(items)))]
+        workers = min(n_jobs, len(items)) - helps
+        futures = [_shared_pool().submit(contextvars.copy_context().run, run) for _ in range(workers)]
+        if helps:
+            _run_here(run, futures, on_interrupt)
         _await(futures, on_interrupt, swallow)
     return results
+
+
+def _run_here(run: Callable[[], None], futures: list[Future[None]], on_interrupt: Callable[[], None]) -> None:
+    """Work in the calling thread too: short pieces are done before another one would wake up."""
+    try:
+        run()
+    except BaseException:
+        on_interrupt()
+        wait(futures)
+        raise
 
 
 def _checked(fn: Callable[[Item], Result], item: Item, unchecked: bool) -> Result:

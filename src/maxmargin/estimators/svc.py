@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
@@ -24,10 +25,9 @@ from maxmargin.core.solution import Progress, Solution, Status, combine
 from maxmargin.core.threads import effective_jobs
 from maxmargin.estimators.kernel_choice import KERNEL_NAMES, is_kernel, takes_objects, takes_positions
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps
-from maxmargin.estimators.scoring import kernel_sums
+from maxmargin.estimators.scoring import Machine, Scorer, position_sums
 from maxmargin.estimators.training import Training, bias_kind, read
 from maxmargin.kernels import Kernel, Linear
-from maxmargin.kernels.points import Entries
 from maxmargin.multiclass import one_vs_one as ovo
 
 _RULES: dict[str, Rule] = {
@@ -56,6 +56,8 @@ _RULES: dict[str, Rule] = {
     "callback": Rule("a function or None", lambda value: value is None or callable(value)),
     "n_jobs": Rule("an integer or None", lambda value: value is None or checks.integer(value)),
 }
+
+_SCORERS: WeakKeyDictionary[Any, Scorer] = WeakKeyDictionary()
 
 
 class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -106,7 +108,8 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     break_ties : bool, default=False
         Predict the largest decision value of "ovr" instead of the first class with most votes.
     warm_start : bool, default=False
-        Start from the multipliers of the last fit, on the same rows and classes.
+        Start from the multipliers of the last fit, on the same rows and classes; kernel rows of that fit are used
+        again where data, kernel and tol are the same, and stay in memory for the next one.
     random_state : int, RandomState or None, default=None
         Order in which tied rows enter the first working set; None spreads them evenly. The solution does not depend on
         it beyond ``tol``.
@@ -137,6 +140,8 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         The weights w of the linear kernel.
     kernel_ : Kernel
         The kernel with its width.
+    kernel_values_ : int
+        Number of kernel values that the fit computed.
 
     Examples
     --------
@@ -157,6 +162,7 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     n_support_: Array
     dual_coef_: Array
     intercept_: Array
+    _float32: bool = False  # whether all pairs were solved with float32 tiles
 
     def __init__(
         self,
@@ -214,6 +220,10 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.poor_score = bias_kind(self) is Bias.NONE and self.kernel not in ("rbf", "laplacian")
         return tags
 
+    def __getstate__(self) -> dict[str, Any]:
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_kept"}
+
     # --- fitting -----------------------------------------------------------------------------------------------------
 
     @with_callbacks
@@ -247,6 +257,11 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         solutions = training.solve()
         biases = [solution.certificate.bias for solution in solutions]
         self._store(training.model([solution.beta for solution in solutions], biases), solutions)
+        self.kernel_values_, self._float32 = training.kernel_values, training.float32
+        if self.warm_start:
+            self._kept = training.kept
+        elif hasattr(self, "_kept"):
+            del self._kept
         if steps:
             steps.close()
         root.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata, reconstruction_attributes=dict)
@@ -291,21 +306,30 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             )  # sum(beta) = 0: w is the same, with less rounding
         parts = []
         for start, stop in pairwise(np.cumsum([0, *self.n_support_])):
-            w = vectors[start:stop].T @ self.dual_coef_[:, start:stop].T
+            w = self.dual_coef_[:, start:stop] @ vectors[start:stop]
             parts.append(np.asarray(w.todense() if sparse.issparse(w) else w))
-        return ovo.pair_decisions(parts, len(self.classes_)).T
+        return ovo.pair_decisions(np.stack(parts), np.zeros(len(self.intercept_))).T
 
     def _pair_decisions(self, X: Any) -> Array:
         check_is_fitted(self)
         X = checks.prediction_data(self, X, takes_objects(self.kernel))
-        n_classes = len(self.classes_)
         if isinstance(self.kernel_, Linear):
             return np.asarray(X @ self.coef_.T) + self.intercept_
-        edges = np.cumsum([0, *self.n_support_])
-        groups = [self.dual_coef_[:, a:b].T for a, b in pairwise(edges)]
-        vectors = Entries(X, self.support_) if self.kernel_.of_positions else self.support_vectors_
-        partial = kernel_sums(self.kernel_, X, vectors, groups, effective_jobs(self.n_jobs))
-        return ovo.pair_decisions(partial, n_classes) + self.intercept_
+        if self.kernel_.of_positions:
+            sums = position_sums(X, self.support_, self.n_support_, self.dual_coef_, self.kernel_)
+        else:
+            sums = self._scorer().sums(X, effective_jobs(self.n_jobs))
+        return ovo.pair_decisions(sums, self.intercept_)
+
+    def _scorer(self) -> Scorer:
+        """The machine made ready, kept from one call to the next outside of the estimator."""
+        known = _SCORERS.get(self)
+        machine = Machine(
+            self.kernel_, self.support_vectors_, self.n_support_, self.dual_coef_, self.tol, self._float32
+        )
+        if known is None or not known.serves(machine):
+            _SCORERS[self] = known = Scorer(machine)
+        return known
 
     def decision_function(self, X: Any) -> Array:
         """Decision values: w'phi(x) + b for two classes, positive for ``classes_[1]``.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import threading
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,24 +18,29 @@ from sklearn.utils import check_random_state
 
 from maxmargin.certificates import bias_and_violation, feasible_point, hull_distance
 from maxmargin.core import checks, limits
+from maxmargin.core.buffers import POOL
 from maxmargin.core.problem import Bias, BoxQP, Loss, soft_margin
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Certificate, Progress, Solution, Status, Trace
 from maxmargin.core.threads import available_cores, blas_held, effective_jobs, task_map
-from maxmargin.core.twins import Twins, find_twins, no_twins
+from maxmargin.core.twins import Twins, by_class, find_twins, find_twins_among_many, no_twins
 from maxmargin.estimators.kernel_choice import resolve_kernel, takes_objects, takes_positions
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
 from maxmargin.kernels import Gram, Kernel, Linear
-from maxmargin.kernels.gram import FLOAT64_ROWS, default_budget
+from maxmargin.kernels.gram import default_budget
 from maxmargin.kernels.mercer import NOT_SYMMETRIC
+from maxmargin.kernels.sharing import SharedBlocks, affordable
+from maxmargin.kernels.source import FLOAT64_ROWS
 from maxmargin.multiclass import one_vs_one as ovo
 from maxmargin.solvers import SMO, Options, solve
-from maxmargin.solvers.dual.smo import State
+from maxmargin.solvers.dual.smo import SMALL, STEP_ROUNDING, State
 
 if TYPE_CHECKING:
     from maxmargin.estimators.svc import SVC
 
 NO_ROWS = np.empty(0, np.int64)
+SMALL_BUDGET = 1 << 26
+SHARED_PART = 4  # of the budget one part in so many is for values that several pairs of classes share
 
 
 class TrainingData(NamedTuple):
@@ -65,7 +74,7 @@ def bias_kind(svc: SVC) -> Bias:
 
 
 def read(svc: SVC, X: Any, y: Any, sample_weight: Any) -> TrainingData:
-    """Checked data; equal rows of one class become one where there are few rows."""
+    """Checked data; equal rows of one class become one."""
     rows, y = checks.training_data(svc, X, y, takes_objects(svc.kernel), takes_positions(svc.kernel))
     weights = checks.sample_weights(sample_weight, rows.shape[0])
     used = np.flatnonzero(weights)
@@ -77,9 +86,13 @@ def read(svc: SVC, X: Any, y: Any, sample_weight: Any) -> TrainingData:
     guess = _previous(svc, classes, rows.shape) if svc.warm_start else None
     some = rows if len(used) == rows.shape[0] else kernel.rows(rows, used)
     twins = no_twins(len(used))
-    if len(used) <= FLOAT64_ROWS and not (kernel.of_positions or kernel.of_objects):
-        twins = find_twins(some, labels, weights[used])
-        some, labels = some[twins.first], labels[twins.first]
+    if not (kernel.of_positions or kernel.of_objects):
+        find = find_twins if len(used) <= FLOAT64_ROWS else find_twins_among_many
+        twins = find(some, labels, weights[used])
+    if len(classes) > 2:
+        twins = by_class(twins, labels[twins.first])
+    if not np.array_equal(twins.first, np.arange(len(used))):
+        some, labels = kernel.rows(some, twins.first), labels[twins.first]
     shares = factors[labels] * np.bincount(twins.group, weights=weights[used])
     costs = np.multiply(svc.C, shares, out=np.zeros(len(shares)), where=shares > 0)  # infinity times zero is zero
     fixed = {"classes_": classes, "class_weight_": factors, "shape_fit_": rows.shape, "kernel_": kernel}
@@ -102,6 +115,36 @@ def _previous(svc: SVC, classes: Array, shape: tuple[int, ...]) -> Array | None:
     return coef
 
 
+class Kept(NamedTuple):
+    """Kernel rows of a fit, for the next one on the same rows."""
+
+    gram: Gram
+    blocks: SharedBlocks | None
+    mark: bytes
+    accuracy: float
+    budget: int
+    segments: list[slice]
+
+    def serves(self, kernel: Kernel, X: Any, accuracy: float, budget: float, segments: list[slice]) -> bool:
+        """Whether another fit would compute the same values, and is allowed as much memory."""
+        same = (kernel, accuracy, segments) == (self.gram.kernel, self.accuracy, self.segments)
+        return same and self.budget <= budget and fingerprint(X) == self.mark
+
+    def release(self) -> None:
+        """Give all memory back to the pool."""
+        self.gram.release()
+        if self.blocks:
+            self.blocks.release()
+
+
+def fingerprint(X: Any) -> bytes:
+    """A hash of shape, type and content: the caller may change an array in place between two fits."""
+    digest = hashlib.blake2b(f"{X.shape} {X.dtype}".encode())
+    for part in (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,):
+        digest.update(np.ascontiguousarray(part).data)
+    return digest.digest()
+
+
 class Training:
     """One fit: all pairs of classes, solved in parallel where there are several."""
 
@@ -109,18 +152,33 @@ class Training:
         self, svc: SVC, data: TrainingData, begun: float, steps: SklearnSteps | None, pairs: SklearnPairs
     ) -> None:
         self.svc, self.data, self.begun, self.steps, self.pairs = svc, data, begun, steps, pairs
+        self.kept: Kept | None = getattr(svc, "_kept", None)
+        self._lock = threading.Lock()
         self.tasks = ovo.tasks(data.labels, data.n_classes)
+        edges = np.searchsorted(data.labels, np.arange(data.n_classes + 1))  # several classes come one after the other
+        self.segments = [slice(int(a), int(b)) for a, b in pairwise(edges)]
         self.n_jobs = 1 if data.kernel.of_objects else effective_jobs(svc.n_jobs)
         self.bias = bias_kind(svc)
+        self.precise = len(data.labels) <= SMALL
         self.kernel = data.kernel + 1.0 if self.bias is Bias.REGULARIZED else data.kernel
-        total = default_budget() if svc.cache_size is None else int(svc.cache_size * 2**20)
+        total = self._total_budget()
         # Divided by what does not depend on n_jobs: the budget decides the path of the solver.
-        self.budget = total // min(len(self.tasks), available_cores())
+        share = total // SHARED_PART
+        shared = len(self.tasks) > 1 and affordable(self.segments, share, 8)
+        self.blocks = SharedBlocks(self.segments, share) if shared else None
+        self.budget = (total - share * shared) // min(len(self.tasks), available_cores())
+        self.kernel_values, self.float32 = 0, True
         self.hard = bool(np.isinf(data.costs).any())
         # With a free bias a linear machine does not depend on the origin; centred rows spare it cancellation.
         movable = isinstance(data.kernel, Linear) and self.bias is Bias.FREE and not sparse.issparse(data.X)
         self.shift = np.mean(data.X, axis=0, dtype=np.float64) if movable else None
         self.X = data.X if self.shift is None else data.X - self.shift
+
+    def _total_budget(self) -> int:
+        """Bytes for kernel values; small problems do not wait for the system to tell how much is free."""
+        if self.svc.cache_size is not None:
+            return int(self.svc.cache_size * 2**20)
+        return SMALL_BUDGET if self.precise else default_budget()
 
     def solve(self) -> list[Solution]:
         """A solution for every pair of classes."""
@@ -133,9 +191,10 @@ class Training:
                 if not keep:
                     raise
                 active.cancel.set()
-                shared = None
+                return [_unsolved(len(task.rows)) for task in tasks]
             left = None if svc.time_limit is None else max(1e-3, svc.time_limit - (limits.now() - self.begun))
-            workers = min(self.n_jobs, len(tasks))
+            # Small problems end before a thread wakes up; others have as many budgets as there are cores.
+            workers = 1 if self.precise else min(self.n_jobs, len(tasks), available_cores())
             shares = TimeShares(left, [len(task.rows) for task in tasks], workers)
             order = None
             if svc.random_state is not None:
@@ -151,23 +210,58 @@ class Training:
                     active.cancel.set()
                     return _unsolved(len(tasks[index].rows))
 
-            return task_map(one, range(len(tasks)), workers, keep)
+            try:
+                order_of_work = ovo.rounds(self.data.n_classes)  # so that threads rarely wait for the same class
+                found = dict(zip(order_of_work, task_map(one, order_of_work, workers, keep), strict=True))
+                return [found[index] for index in range(len(tasks))]
+            finally:
+                self._put_away(shared)
 
-    def _shared_gram(self) -> Gram | None:
-        """The kernel matrix of all rows, from which small pairs of classes take their parts."""
-        if len(self.tasks) == 1 or len(self.data.labels) > FLOAT64_ROWS:
-            return None
-        shared = Gram(self.kernel, self.X, 0.0, self.budget, self.n_jobs)
-        if shared.working_rows < shared.n:
-            return None
-        shared.submatrix(np.arange(shared.n))
-        return shared
+    def _shared_gram(self) -> Gram:
+        """The kernel matrix of all rows; pairs of classes are parts of it. That of the last fit where it serves."""
+        accuracy = self._accuracy()
+        # What is kept already counts as memory in use where the budget is a part of what is free.
+        allowed = math.inf if self.svc.cache_size is None else self.budget
+        given = (self.kernel, self.X, accuracy, allowed, self.segments)
+        if self.kept is not None and self.svc.warm_start and self.kept.serves(*given):
+            self.blocks, self.kept.gram.n_jobs = self.kept.blocks, self.n_jobs
+            return self.kept.gram
+        if self.kept is not None:
+            self.kept.release()
+        return Gram(self.kernel, self.X, accuracy, self.budget, self.n_jobs)
 
-    def _one(
-        self, index: int, shared: Gram | None, shares: TimeShares, order: Array | None, guess: Array | None
-    ) -> Solution:
+    def _accuracy(self) -> float:
+        """What kernel values must be good for; 0 asks for float64: no slack, or costs that drown tol in rounding."""
+        usual = float(np.median(self.data.costs))  # a few rows that stand for many equal ones do not count
+        large = self.svc.loss == "hinge" and STEP_ROUNDING * usual > self.svc.tol
+        return 0.0 if self.hard or large else self.svc.tol
+
+    def _finish_with(self, gram: Gram) -> None:
+        """After one problem. Sets: kernel_values."""
+        with self._lock:
+            self.kernel_values += gram.values_computed
+            gram.values_computed = 0
+            self.float32 &= gram.dtype == np.float32
+        gram.tidy()
+        if len(self.tasks) > 1 or not self.svc.warm_start:
+            gram.release()
+
+    def _put_away(self, shared: Gram) -> None:
+        """After the last problem: the rows are kept for a warm start, or their memory is given back. Sets: kept."""
+        if self.blocks:
+            self.kernel_values += self.blocks.take_count()
+        self.kept = None
+        if self.svc.warm_start and not self.data.kernel.of_objects:
+            mark = fingerprint(self.X)
+            self.kept = Kept(shared, self.blocks, mark, self._accuracy(), self.budget, self.segments)
+        elif self.blocks:
+            self.blocks.release()
+        POOL.rest()
+
+    def _one(self, index: int, shared: Gram, shares: TimeShares, order: Array | None, guess: Array | None) -> Solution:
         task, svc = self.tasks[index], self.svc
-        problem = self._problem(task, shared)
+        gram = self._gram_of(task, shared)
+        problem, begun = self._problem(task, gram), limits.now()
         with self.pairs.pair() if len(self.tasks) > 1 else nullcontext():
             options = Options(
                 guess=None if guess is None else feasible_point(problem, guess),
@@ -176,19 +270,40 @@ class Training:
                 watch=self._watcher(index, problem),
                 interrupt=svc.interrupt,  # type: ignore[arg-type]
             )
-            solution = solve(problem, SMO(svc.tol, svc.shrinking, _order_within(order, task.rows)), options)
+            solver = SMO(svc.tol, svc.shrinking, _order_within(order, task.rows), precise=self.precise)
+            try:
+                solution = solve(problem, solver, options)
+            finally:
+                self._finish_with(gram)
+            if solution.status is Status.STALLED and gram.dtype == np.float32:
+                solution = self._in_float64(task, solution, solver, options, limits.now() - begun)
         if self.hard:
             self._refuse_inseparable(task, solution, problem)
         return solution
 
-    def _problem(self, task: ovo.Task, shared: Gram | None) -> BoxQP:
+    def _in_float64(self, task: ovo.Task, found: Solution, solver: SMO, options: Options, passed: float) -> Solution:
+        """Go on from a point where float32 kernel values let the solver come no further."""
+        whole = len(task.rows) == len(self.data.labels)
+        X = self.X if whole else self.kernel.rows(self.X, task.rows)
+        gram = Gram(self.kernel, X, 0.0, self.budget, self.n_jobs)
+        left = options.max_iter if options.max_iter < 0 else max(0, options.max_iter - found.iterations)
+        limit = None if options.time_limit is None else max(1e-3, options.time_limit - passed)
+        again = replace(options, guess=found.beta, max_iter=left, time_limit=limit)
+        try:
+            solution = solve(self._problem(task, gram), solver, again)
+        finally:
+            self._finish_with(gram)
+            gram.release()
+        trace = Trace((*found.trace, *solution.trace))
+        return solution._replace(trace=trace, iterations=found.iterations + solution.iterations)
+
+    def _gram_of(self, task: ovo.Task, shared: Gram) -> Gram:
+        if len(self.tasks) == 1:
+            return shared
+        return shared.part([self.segments[task.first], self.segments[task.second]], self.budget, self.blocks)
+
+    def _problem(self, task: ovo.Task, gram: Gram) -> BoxQP:
         """The box QP of one pair of classes."""
-        if shared is not None:
-            gram = shared.restricted(task.rows, self.budget)
-        else:
-            whole = len(task.rows) == len(self.data.labels)
-            X = self.X if whole else self.kernel.rows(self.X, task.rows)
-            gram = Gram(self.kernel, X, 0.0 if self.hard else self.svc.tol, self.budget, self.n_jobs)
         definite, reason = gram.definiteness(NO_ROWS)
         if NOT_SYMMETRIC in reason:
             raise ValueError(

@@ -63,9 +63,12 @@ class Kernel(ABC):
         """K from the tile a_i' b_j, which it may overwrite."""
         raise TypeError(f"{type(self).__name__} is not a function of inner products.")
 
-    def block(self, A: Any, B: Any) -> Array:
-        """K(a_i, b_j) for prepared points, through one tile of inner products where the kernel allows it."""
-        return self.from_products(A.products(B), A, B) if self.uses_products else self.pairwise(A, B)
+    def block(self, A: Any, B: Any, out: Array | None = None) -> Array:
+        """K(a_i, b_j) for prepared points, through one tile of inner products where the kernel allows it.
+
+        ``out`` is memory that the tile may use; the values returned may or may not be in it.
+        """
+        return self.from_products(A.products(B, out), A, B) if self.uses_products else self.pairwise(A, B)
 
     def prepare(self, X: Any, dtype: Any = np.float64, centre: Array | None = None) -> Points:
         """The points of ``X`` in the form that this kernel compares."""
@@ -75,8 +78,13 @@ class Kernel(ABC):
         """Training data of some rows only."""
         return X[index]
 
-    def float32_error(self, A: Any) -> float | None:
-        """Bound on the relative error of float32 values on these points; None where there is none."""
+    def float32_errors(self, A: Any, longest: float | None = None) -> Array | None:
+        """Bounds on the relative error of float32 values, one for each point; None where there are none.
+
+        ``longest`` is the length of the longest point that they are compared with, if those are others than A.
+
+        Of values below 2^-24 the error may be that of 2^-24. A kernel with such bounds has no values below zero.
+        """
         return None
 
     def resolved(self, gamma: float) -> Kernel:
@@ -197,9 +205,9 @@ class Sum(Composed):
     def diagonal(self, A: Any) -> Array:
         return self.left.diagonal(A) + self.right.diagonal(A)
 
-    def float32_error(self, A: Any) -> float | None:
-        errors = [part.float32_error(A) for part in self.parts]
-        return None if None in errors else max(errors)  # type: ignore[type-var]
+    def float32_errors(self, A: Any, longest: float | None = None) -> Array | None:
+        left, right = (part.float32_errors(A, longest) for part in self.parts)
+        return None if left is None or right is None else np.maximum(left, right)
 
 
 @dataclass(frozen=True)
@@ -222,9 +230,9 @@ class Product(Composed):
     def diagonal(self, A: Any) -> Array:
         return self.left.diagonal(A) * self.right.diagonal(A)
 
-    def float32_error(self, A: Any) -> float | None:
-        errors = [part.float32_error(A) for part in self.parts]
-        return None if None in errors else sum(errors)  # type: ignore[arg-type]
+    def float32_errors(self, A: Any, longest: float | None = None) -> Array | None:
+        left, right = (part.float32_errors(A, longest) for part in self.parts)
+        return None if left is None or right is None else left + right
 
 
 @dataclass(frozen=True)
@@ -251,8 +259,8 @@ class Scaled(Composed):
     def diagonal(self, A: Any) -> Array:
         return self.factor * self.kernel.diagonal(A)
 
-    def float32_error(self, A: Any) -> float | None:
-        return self.kernel.float32_error(A)
+    def float32_errors(self, A: Any, longest: float | None = None) -> Array | None:
+        return self.kernel.float32_errors(A, longest)
 
 
 @dataclass(frozen=True)
@@ -279,8 +287,8 @@ class Shifted(Composed):
     def diagonal(self, A: Any) -> Array:
         return self.kernel.diagonal(A) + self.constant
 
-    def float32_error(self, A: Any) -> float | None:
-        return self.kernel.float32_error(A)
+    def float32_errors(self, A: Any, longest: float | None = None) -> Array | None:
+        return self.kernel.float32_errors(A, longest)
 
 
 @dataclass(frozen=True)
@@ -311,6 +319,6 @@ class Normalized(Composed):
     def diagonal(self, A: Any) -> Array:
         return (self.kernel.diagonal(A) > 0).astype(np.float64)
 
-    def float32_error(self, A: Any) -> float | None:
-        error = self.kernel.float32_error(A)
-        return None if error is None else 2.0 * error
+    def float32_errors(self, A: Any, longest: float | None = None) -> Array | None:
+        errors = self.kernel.float32_errors(A, longest)
+        return None if errors is None else 2.0 * errors

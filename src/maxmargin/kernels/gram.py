@@ -1,7 +1,8 @@
 """The kernel matrix of the training rows, within a memory budget.
 
-Three ways, chosen by how many rows of n values fit the budget: the *whole* matrix (each row made when first asked
-for), *cached* rows (the least recently used one goes), or *streamed* blocks that are used and thrown away.
+Rows are computed when they are first needed, in tiles on the pool, and kept in a store while the budget lasts; what
+does not fit is computed again (the least recently used goes first), or streamed in blocks that are used and thrown
+away. A matrix of some of the rows (``part``) shares the points and, within each class, the values of this one.
 """
 
 from __future__ import annotations
@@ -9,30 +10,42 @@ from __future__ import annotations
 import enum
 import os
 import time
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
 from maxmargin.core import limits
 from maxmargin.core import rows as storage
-from maxmargin.core.jit import kernel as compiled
+from maxmargin.core.buffers import POOL, scratch
 from maxmargin.core.rows import Array
 from maxmargin.core.threads import thread_map
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.mercer import mercer_defect
-from maxmargin.kernels.points import Points, Vectors, centre_of, narrow
+from maxmargin.kernels.points import Points, Vectors
+from maxmargin.kernels.sharing import SharedBlocks
+from maxmargin.kernels.source import Source
+from maxmargin.kernels.store import RowCounters, RowStore
+from maxmargin.kernels.tiles import add_rows, assemble, gather, gather_into, mirror, scatter, scatter_across
+from maxmargin.kernels.vectors import FLOAT32_UNIT
 
-ROW_TILE = 256  # 256 x 1024 float32 values are 1 MB: a tile stays in the L2 cache between BLAS and exp
-COLUMN_TILE = 1024
-UPDATE_TILE = 8192  # columns per thread when rows are added up: 64 KB of float64 sums
-STREAMED_ROWS = 512
-FLOAT64_ROWS = 2000  # up to here float64 costs little and problems are solved to the last digits
-FLOAT32_SHARE = 0.1
-FLOAT64_FACTOR = 4.0  # a float64 kernel value takes about four times as long as a float32 one
+ROW_TILE = 512  # 512 x 512 float32 values are 1 MB: a tile stays in the L2 cache between BLAS, exp and the sums
+COLUMN_TILE = 512
+FEW_ROWS = 128  # so few rows against a tile of wide points are faster the other way round (d = 784: 12.3 for 16.8 ns)
+WIDE = 64
+SQUARE_TILE = 512
+UPDATE_TILE = 2048  # columns of a sum over stored rows: 16 KB of float64 sums stay in the L1 cache
+UPDATE_ROWS = 1024  # rows of such a sum between two looks at the clock
+LEAST_ROWS = 256  # a store of fewer rows is not worth keeping
+LEAST_WORKING = 64
+FLOAT64_FACTOR = 4.0  # the price of a float64 kernel value in float32 ones, for time limits: rather too high
 DEFINITENESS_ROWS = 2000  # up to here all rows are tested for positive semidefiniteness,
 SAMPLED_ROWS = 1000  # beyond it so many: Cholesky and the smallest eigenvalue of 1000 rows take 0.1 s
 MEMORY_FRACTION = 0.25
+NOTHING = np.empty(0, np.int64)
+PICK_NS = 3.0  # picking single values from stored rows takes about so long: cheaper ones are computed again
+CHUNK_SHARE = 4  # of the budget one part in so many is for the working sets of the solver
 
 
 class Residence(enum.Enum):
@@ -41,32 +54,6 @@ class Residence(enum.Enum):
     WHOLE = "whole"
     CACHED = "cached rows"
     STREAMED = "streamed blocks"
-
-
-class RowCounters(NamedTuple):
-    """What the row store did."""
-
-    computed: int
-    reused: int
-    evicted: int
-
-
-@compiled()
-def gather(store, slots, columns, out):
-    """out_ab = store[slots_a, columns_b]. Writes: out."""
-    for a in range(len(slots)):
-        for b in range(len(columns)):
-            out[a, b] = store[slots[a], columns[b]]
-
-
-@compiled(reductions=True)
-def add_rows(store, slots, weights, out, first, last):
-    """out_j += sum_a weights_a store[slots_a, j] for first <= j < last, in float64. Writes: out."""
-    for a in range(len(slots)):
-        weight = weights[a]
-        row = store[slots[a]]
-        for j in range(first, last):
-            out[j] += weight * row[j]
 
 
 def default_budget() -> int:
@@ -90,23 +77,32 @@ class Gram:
     def __init__(
         self, kernel: Kernel, X: Any, accuracy: float = 0.0, budget: int | None = None, n_jobs: int = 1
     ) -> None:
-        self.kernel = kernel
-        self.n_jobs = 1 if kernel.of_objects else n_jobs  # the user's functions are called from one thread
-        self._X = X
-        self._centre = centre_of(X) if kernel.translation_invariant else None
-        self.budget = default_budget() if budget is None else budget
-        self._densify = self._dense_pays(X)
-        self.dtype = np.dtype(np.float32 if accuracy > 0 and X.shape[0] > FLOAT64_ROWS else np.float64)
-        self.points = self._prepare(X, self.dtype)
-        if self.dtype == np.float32 and not self._float32_serves(accuracy):
-            self.dtype = np.dtype(np.float64)
-            self.points = self._prepare(X, self.dtype)
-        with np.errstate(over="ignore"):
-            self.diagonal = self.kernel.diagonal(self.points)
-        if not np.isfinite(self.diagonal).all():
-            raise ValueError(f"{kernel!r} overflows on these data: scale the features, or choose other parameters.")
-        self._column_tile = COLUMN_TILE if isinstance(self.points, Vectors) else max(1, self.n)
-        self._make_store()
+        budget = default_budget() if budget is None else budget
+        source = Source(kernel, X, accuracy, budget)
+        self._set(source, [slice(0, len(source.points))], budget, n_jobs, None)
+
+    def _set(
+        self,
+        source: Source,
+        segments: list[slice],
+        budget: int,
+        n_jobs: int,
+        shared: SharedBlocks | None,
+    ) -> None:
+        """Sets: every attribute."""
+        self.source, self.kernel, self.dtype, self.budget = source, source.kernel, source.dtype, budget
+        self.n_jobs = 1 if self.kernel.of_objects else n_jobs  # the user's functions are called from one thread
+        self._shared, self._segments = shared, segments
+        self._borrowed: list[Array] = []
+        self._index = np.concatenate([np.arange(s.start, s.stop) for s in segments])
+        self.diagonal = source.diagonal[self._index]
+        tile = COLUMN_TILE if isinstance(source.points, Vectors) else max(1, len(source.points))
+        edges = [slice(a, min(a + tile, s.stop)) for s in segments for a in range(s.start, s.stop, tile)]
+        firsts = np.cumsum([0] + [edge.stop - edge.start for edge in edges])
+        self._tiles = [(int(first), source.points.take(edge)) for first, edge in zip(firsts, edges, strict=False)]
+        self._store: RowStore | None = None
+        self._plan()
+        self.values_computed = 0
         self.seconds_per_value = 3e-9  # running means, for the cost of a certificate; first guesses until measured
         self.seconds_per_sum = 3e-10
         self._definite: tuple[bool, str] | None = None
@@ -114,96 +110,138 @@ class Gram:
     @property
     def n(self) -> int:
         """Number of rows."""
-        return len(self.points)
+        return len(self._index)
 
     @property
-    def working_rows(self) -> int:
-        """As many rows as the store holds together; a fixed number where nothing is stored."""
-        return STREAMED_ROWS if self.residence is Residence.STREAMED else self.capacity
+    def points(self) -> Points:
+        """The points of all segments, in the precision of the tiles."""
+        return self.source.points
 
-    def _dense_pays(self, X: Any) -> bool:
-        if not sparse.issparse(X):
-            return False
-        return narrow(storage.rows_of(X, X.dtype)) and 8 * X.shape[0] * X.shape[1] <= max(self.budget // 4, 1 << 20)
+    @property
+    def counters(self) -> RowCounters:
+        """What the row store did."""
+        return self._store.counters if self._store else RowCounters(0, 0, 0)
 
-    def _prepare(self, X: Any, dtype: Any) -> Points:
-        return self.kernel.prepare(X.toarray() if self._densify else X, dtype, self._centre)
+    @property
+    def value_ns(self) -> float:
+        """About how many nanoseconds a kernel value takes on one thread."""
+        return self.source.value_ns
 
-    def _float32_serves(self, accuracy: float) -> bool:
-        error = self.kernel.float32_error(self.points)
-        return error is not None and error <= FLOAT32_SHARE * accuracy
+    def part(self, segments: list[slice], budget: int, shared: SharedBlocks | None) -> Gram:
+        """The matrix of the rows in ``segments``; values among the rows of one segment are shared by all parts."""
+        some = Gram.__new__(Gram)
+        some._set(self.source, segments, budget, self.n_jobs, shared)
+        return some
 
-    def _exact_points(self, index: Array) -> Points:
-        """Points in float64 at ``index``, from the user's own data where the tiles are float32."""
-        if self.dtype == np.float64:
-            return self.points.take(index)
-        return self._prepare(self._X[index], np.float64)
+    def borrow(self, shape: tuple[int, int]) -> Array:
+        """Working memory for kernel values."""
+        self._borrowed.append(POOL.take(shape, self.dtype))
+        return self._borrowed[-1]
+
+    def give_back(self, array: Array) -> None:
+        """End of use of memory from ``borrow``."""
+        self._borrowed = [other for other in self._borrowed if other is not array]
+        POOL.give(array)
+
+    def tidy(self) -> None:
+        """Give working sets back to the pool; the stored rows stay."""
+        held = self._store.values if self._store else None
+        for array in [other for other in self._borrowed if other is not held]:
+            self.give_back(array)
+
+    def release(self) -> None:
+        """Give all memory back to the pool; rows asked for later are computed again."""
+        self._store = None
+        while self._borrowed:
+            self.give_back(self._borrowed[-1])
 
     # --- the row store -----------------------------------------------------------------------------------------------
 
-    def _make_store(self) -> None:
-        """Sets: residence, capacity, the store and its bookkeeping."""
-        n = self.n
-        fitting = self.budget // max(1, n * self.dtype.itemsize)
-        if fitting >= n:
-            self.residence, self.capacity = Residence.WHOLE, n
-        elif fitting >= ROW_TILE:
-            self.residence, self.capacity = Residence.CACHED, int(fitting)
+    def _plan(self) -> None:
+        """Sets: residence, capacity and the number of rows to work on together."""
+        row = max(1, self.n * self.dtype.itemsize)
+        fitting = self.budget // row
+        if fitting >= self.n or self.n <= LEAST_WORKING:
+            self.residence, self.capacity, self.working_rows = Residence.WHOLE, self.n, self.n
+            return
+        # A working set of w rows takes two arrays of w^2 values while one is made from the other.
+        share = self.budget / (2 * CHUNK_SHARE * self.dtype.itemsize)
+        self.working_rows = max(LEAST_WORKING, int(share**0.5))
+        chunks = 2 * self.working_rows**2 * self.dtype.itemsize
+        self.capacity = int(max(0, self.budget - chunks) // row)
+        if self.capacity < LEAST_ROWS:
+            self.capacity = 0
+        elif self.kernel.of_objects:  # whose working sets are picked from stored rows
+            self.working_rows = min(self.working_rows, self.capacity)
+        self.residence = Residence.CACHED if self.capacity else Residence.STREAMED
+
+    def _rows(self) -> RowStore:
+        if self._store is None:
+            self._store = RowStore(self.borrow((self.capacity, self.n)))
+        return self._store
+
+    def whole(self) -> Array:
+        """All of K; the store itself, so do not write. Only where it fits the budget."""
+        store = self._rows()
+        if not store.complete:
+            store.clear()
+            self._fill_whole(store.values)
+            store.hold_all()
+        return store.values
+
+    def _fill_whole(self, K: Array) -> None:
+        """Each pair of rows is computed once. Writes: K."""
+        if self._shared is None or not self._fill_from_squares(K, self._shared):
+            self._fill_square(K, self._index)
+
+    def _fill_from_squares(self, K: Array, shared: SharedBlocks) -> bool:
+        """Whether the values within both segments are shared; then those between them are computed. Writes: K."""
+        first, second = self._segments
+        with shared.lock(first):
+            one = shared.square(first, self)
+        with shared.lock(second):
+            two = shared.square(second, self)
+        if one is None or two is None:
+            return False
+        assemble(one, two, self._tile(*(self.source.points.take(segment) for segment in self._segments)), K)
+        self.values_computed += len(one) * len(two)
+        return True
+
+    def _fill_square(self, K: Array, index: Array, begin: int = 0) -> None:
+        """K among the points at ``index`` from place ``begin`` on, one triangle of tiles computed. Writes: K."""
+        end = len(index)
+        side = SQUARE_TILE if isinstance(self.source.points, Vectors) else max(1, end - begin)
+        parts = [slice(a, min(a + side, end)) for a in range(begin, end, side)]
+        points = [self.source.points.take(index[part]) for part in parts]
+
+        def tile(corner: tuple[int, int]) -> None:
+            a, b = corner
+            K[parts[a], parts[b]] = self._tile(points[a], points[b])
+            if a < b:
+                mirror(K, parts[a].start, parts[a].stop, parts[b].start, parts[b].stop)
+
+        corners = [(a, b) for a in range(len(parts)) for b in range(a, len(parts))]
+        values = sum(len(points[a]) * len(points[b]) for a, b in corners)
+        self._timed(lambda: thread_map(tile, corners, self.n_jobs), values)
+
+    def _tile(self, left: Points, right: Points) -> Array:
+        """K(left, right), in this thread's scratch memory where the kernel is made of inner products."""
+        shape = (len(left), len(right))
+        return self.kernel.block(left, right, scratch("tile", shape, self.dtype) if self.kernel.uses_products else None)
+
+    def _place(self, left: Points, right: Points, out: Array, slots: Array, first: int) -> None:
+        """out[slots_a, first + b] = K(left_a, right_b). Writes: out."""
+        if len(left) < FEW_ROWS and isinstance(right, Vectors) and storage.width(right.rows) >= WIDE:
+            scatter_across(self._tile(right, left), out, slots, first)
         else:
-            self.residence, self.capacity = Residence.STREAMED, 0
-        self._store = np.empty((self.capacity, n), self.dtype)
-        self._slot_of = np.full(n, -1, np.int64)
-        self._row_in = np.full(self.capacity, -1, np.int64)
-        self._used = np.zeros(self.capacity, np.int64)
-        self._clock = 0
-        self.counters = RowCounters(0, 0, 0)
+            scatter(self._tile(left, right), out, slots, first)
 
-    def _stored(self, rows: Array) -> Array:
-        """Slots of ``rows``, computing those that are missing. Sets: the store, its bookkeeping and counters."""
-        missing = rows[self._slot_of[rows] < 0]
-        evicted = 0
-        if len(missing):
-            slots, evicted = self._claim(missing, rows)
-            for first in range(0, len(missing), ROW_TILE):
-                part = slice(first, first + ROW_TILE)
-                self._compute(missing[part], slots[part])
-                self._row_in[slots[part]] = missing[part]
-                self._slot_of[missing[part]] = slots[part]
-        self._clock += 1
-        found = self._slot_of[rows]
-        self._used[found] = self._clock
-        done = self.counters
-        self.counters = RowCounters(
-            done.computed + len(missing), done.reused + len(rows) - len(missing), done.evicted + evicted
-        )
-        return found
-
-    def _claim(self, missing: Array, pinned: Array) -> tuple[Array, int]:
-        """Slots for the missing rows: their own in the whole matrix, else free ones, else the least recently used."""
-        if self.residence is Residence.WHOLE:
-            return missing, 0
-        age = self._used.copy()
-        age[self._row_in < 0] = -1
-        held = self._slot_of[pinned]
-        age[held[held >= 0]] = np.iinfo(np.int64).max
-        slots = np.argsort(age, kind="stable")[: len(missing)]
-        evicted = self._row_in[slots]
-        evicted = evicted[evicted >= 0]
-        self._slot_of[evicted] = -1
-        self._row_in[slots] = -1
-        return slots, len(evicted)
-
-    def _compute(self, rows: Array, slots: Array) -> None:
-        """Writes: the store at ``slots``."""
-        left = self.points.take(rows)
-
-        def tile(first: int) -> None:
-            columns = slice(first, first + self._column_tile)
-            self._store[slots, columns] = self.kernel.block(left, self.points.take(columns))
-
+    def _timed(self, work: Callable[[], Any], values: int) -> None:
+        """Sets: the count of kernel values, and the running mean of their cost if there are enough to measure it."""
         begun = time.perf_counter()
-        thread_map(tile, range(0, self.n, self._column_tile), self.n_jobs)
-        self._learn("seconds_per_value", begun, len(rows) * self.n)
+        work()
+        self.values_computed += values
+        self._learn("seconds_per_value", begun, values)
 
     def _learn(self, rate: str, begun: float, values: int) -> None:
         """Sets: the running mean of a rate, from a measurement of at least a million values."""
@@ -213,59 +251,156 @@ class Gram:
 
     # --- what solvers ask --------------------------------------------------------------------------------------------
 
-    def submatrix(self, rows: Array) -> Array:
-        """K among ``rows``, contiguous. The whole store itself where all rows are asked for in order: do not write."""
-        if self.residence is Residence.STREAMED:
-            some = self.points.take(rows)
-            return np.ascontiguousarray(self.kernel.block(some, some), self.dtype)
-        slots = self._stored(rows)
-        if self.residence is Residence.WHOLE and len(rows) == self.n and np.array_equal(rows, np.arange(self.n)):
-            return self._store
-        out = np.empty((len(rows), len(rows)), self.dtype)
-        gather(self._store, slots, rows, out)
-        return out
+    def submatrix(self, rows: Array, older: Array | None = None, places: Array = NOTHING) -> Array:
+        """K among ``rows``, in borrowed memory.
 
-    def accumulate(self, rows: Array, weights: Array, out: Array) -> None:
-        """Out += K[:, rows] @ weights in float64. Writes: out."""
-        held = self._slot_of[rows] >= 0
+        Where the first rows are at ``places`` in ``older``, a matrix of other rows, their values are copied from there;
+        those between them and the others come from the row store where it has them.
+        """
+        known, n = len(places), len(rows)
+        K = self.borrow((n, n))
+        if self.kernel.of_objects and self.capacity:  # the user's function is dear: call it for whole rows, once
+            gather(self._rows().values, self.stored(rows), rows, K, 0, n)
+            return K
+        if older is not None and known:
+            self._in_parts(lambda a, b: gather(older, places, places, K, a, b), known)
+            self._fill_between(K, rows, known)
+        self._fill_square(K, self._index[rows], known)
+        return K
+
+    def _fill_between(self, K: Array, rows: Array, known: int) -> None:
+        """K between the first ``known`` rows and the others, both ways. Writes: K."""
+        n, others = len(rows), rows[known:]
+        picked = self._store is not None and self.value_ns > PICK_NS
+        slots = self._store.slot_of[rows[:known]] if picked and self._store else np.full(known, -1)
+        held, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
+        if len(held):
+            values, found = self._rows().values, slots[held]
+            self._in_parts(lambda a, b: gather_into(values, found, others, K, held, known, a, b), len(held))
+        if len(missing):
+            right = self.source.points.take(self._index[others])
+
+            def part(begin: int) -> None:
+                chosen = missing[begin : begin + ROW_TILE]
+                left = self.source.points.take(self._index[rows[chosen]])
+                self._place(left, right, K, chosen, known)
+
+            parts = range(0, len(missing), ROW_TILE)
+            self._timed(lambda: thread_map(part, parts, self.n_jobs), len(missing) * len(others))
+        self._in_parts(lambda a, b: mirror(K, a, b, known, n), known)
+
+    def _in_parts(self, work: Callable[[int, int], None], n: int) -> None:
+        """work(a, b) for ranges that cover 0 ... n - 1."""
+        thread_map(lambda a: work(a, min(a + ROW_TILE, n)), range(0, n, ROW_TILE), self.n_jobs)
+
+    @property
+    def stored_values(self) -> Array:
+        """The memory of the row store, one row per slot."""
+        return self._rows().values
+
+    def stored(self, rows: Array) -> Array:
+        """Slots of ``rows`` in the store, computing those that are missing."""
+        store = self._rows()
+        missing = store.missing(rows)
+        if len(missing):
+            self._compute(missing, store)
+        return store.slot_of[rows]
+
+    def _compute(
+        self, rows: Array, store: RowStore | None, weights: Array | None = None, out: Array | None = None
+    ) -> None:
+        """Compute whole rows: keep them in ``store``, add their weighted sum to ``out``, or both. Writes: both."""
+        slots = NOTHING if store is None else store.claim(rows)
+        if store is None or self._shared is None:
+            self._timed(lambda: self._compute_tiles(rows, store, slots, weights, out), len(rows) * self.n)
+            if store is not None:
+                store.publish(rows, slots)
+            return
+        self._compute_shared(rows, store, slots, self._shared)
+        store.publish(rows, slots)
+        if weights is not None:
+            assert out is not None
+            self._add_stored(slots, weights, out)
+
+    def _compute_tiles(
+        self, rows: Array, store: RowStore | None, slots: Array, weights: Array | None, out: Array | None
+    ) -> None:
+        """Tile by tile, each used while it is in the cache. Writes: store, out."""
+        step = ROW_TILE if isinstance(self.source.points, Vectors) else len(rows)
+        groups = [slice(a, a + step) for a in range(0, len(rows), step)]
+        lefts = [self.source.points.take(self._index[rows[group]]) for group in groups]
+
+        def tile(place: tuple[int, Points]) -> None:
+            first, right = place
+            for group, left in zip(groups, lefts, strict=True):
+                if store is not None:
+                    self._place(left, right, store.values, slots[group], first)
+                    K, places, begin = store.values, slots[group], first
+                else:
+                    K, places, begin = self._tile(left, right), np.arange(len(left)), 0
+                if weights is not None:
+                    assert out is not None
+                    sums = out if begin else out[first:]
+                    add_rows(K, places, weights[group], sums, begin, begin + len(right))
+
+        thread_map(tile, self._tiles, self.n_jobs)
+
+    def _compute_shared(self, rows: Array, store: RowStore, slots: Array, shared: SharedBlocks) -> None:
+        """Values within a segment are copied from the shared ones, the others computed. Writes: store."""
+        starts = np.cumsum([0] + [s.stop - s.start for s in self._segments])
+        for s, segment in enumerate(self._segments):
+            mine = (rows >= starts[s]) & (rows < starts[s + 1])
+            some, places = rows[mine], slots[mine]
+            if not len(some):
+                continue
+            shared.copy(segment, some - starts[s], self, store.values, places, int(starts[s]))
+            left = self.source.points.take(self._index[some])
+            for first, right in self._tiles:
+                if not starts[s] <= first < starts[s + 1]:
+                    limits.checkpoint()
+                    self._place(left, right, store.values, places, first)
+                    self.values_computed += len(left) * len(right)
+
+    def accumulate(self, rows: Array, weights: Array, out: Array, keep: bool = True) -> None:
+        """Out += K[:, rows] @ weights in float64; rows computed for it are kept where possible. Writes: out."""
+        if not self.capacity:
+            self._compute_in_groups(rows, weights, out)
+            return
+        store = self._rows()
+        held = store.slot_of[rows] >= 0
         if held.any():
-            self._add_stored(self._slot_of[rows[held]], weights[held], out)
-        if not held.all():
-            self._stream(rows[~held], weights[~held], out)
+            self._add_stored(store.slot_of[rows[held]], weights[held], out)
+        if held.all():
+            if keep:
+                store.missing(rows)
+            return
+        if not keep:
+            self._compute_in_groups(rows[~held], weights[~held], out)
+            return
+        missing, first = store.missing(rows), weights[~held]
+        room = min(len(missing), store.capacity - int(np.count_nonzero(held)))
+        if room:
+            self._compute(missing[:room], store, first[:room], out)
+        self._compute_in_groups(missing[room:], first[room:], out)
+
+    def _compute_in_groups(self, rows: Array, weights: Array, out: Array) -> None:
+        """Streamed rows, so many at a time that a look at the clock is never far."""
+        for begin in range(0, len(rows), UPDATE_ROWS):
+            group = slice(begin, begin + UPDATE_ROWS)
+            self._compute(rows[group], None, weights[group], out)
 
     def _add_stored(self, slots: Array, weights: Array, out: Array) -> None:
         begun = time.perf_counter()
-        # Rows in groups, so that a deadline or Ctrl-C is seen within milliseconds.
-        for begin in range(0, len(slots), ROW_TILE):
-            group = slice(begin, begin + ROW_TILE)
-            slots_here, weights_here = slots[group], weights[group]
+        values = self._rows().values
 
-            def part(first: int, s: Array = slots_here, w: Array = weights_here) -> None:
-                add_rows(self._store, s, w, out, first, min(first + UPDATE_TILE, self.n))
+        def part(first: int) -> None:
+            for begin in range(0, len(slots), UPDATE_ROWS):
+                group = slice(begin, begin + UPDATE_ROWS)
+                add_rows(values, slots[group], weights[group], out, first, min(first + UPDATE_TILE, self.n))
+                limits.checkpoint()
 
-            thread_map(part, range(0, self.n, UPDATE_TILE), self.n_jobs)
+        thread_map(part, range(0, self.n, UPDATE_TILE), self.n_jobs)
         self._learn("seconds_per_sum", begun, len(slots) * self.n)
-
-    def _stream(self, rows: Array, weights: Array, out: Array) -> None:
-        """Out += K[:, rows] @ weights without keeping K. Writes: out."""
-        begun = time.perf_counter()
-        for begin in range(0, len(rows), ROW_TILE):
-            left, w = self.points.take(rows[begin : begin + ROW_TILE]), weights[begin : begin + ROW_TILE]
-
-            def tile(first: int, left: Points = left, w: Array = w) -> None:
-                columns = slice(first, first + self._column_tile)
-                out[columns] += w @ self.kernel.block(left, self.points.take(columns)).astype(np.float64)
-
-            thread_map(tile, range(0, self.n, self._column_tile), self.n_jobs)
-        self._learn("seconds_per_value", begun, len(rows) * self.n)
-
-    def restricted(self, rows: Array, budget: int) -> Gram:
-        """The matrix of some of the rows; what this one has computed is copied, not computed again."""
-        part = Gram(self.kernel, self.kernel.rows(self._X, rows), 0.0, budget, self.n_jobs)
-        if self.dtype == part.dtype and part.residence is Residence.WHOLE:
-            part._store[:] = self.submatrix(rows)
-            part._slot_of[:] = part._row_in[:] = np.arange(part.n)
-        return part
 
     # --- what certificates ask ---------------------------------------------------------------------------------------
 
@@ -274,17 +409,21 @@ class Gram:
         support = np.flatnonzero(beta)
         if self.dtype == np.float64:
             scores = np.zeros(self.n)
-            self.accumulate(support, beta[support], scores)
+            self.accumulate(support, beta[support], scores, keep=False)
             return scores, np.zeros(self.n)
         if exact:
             return self.exact_scores(beta, np.arange(self.n)), np.zeros(self.n)
-        relative = self.kernel.float32_error(self.points)
-        assert relative is not None, "float32 is used only with kernels that bound its error"
-        scores, magnitude = np.zeros(self.n), np.zeros(self.n)
-        self.accumulate(support, beta[support], scores)
-        # Such kernels are nonnegative, so sum_j |beta_j| K_ij bounds what the relative error can do.
-        self.accumulate(support, np.abs(beta[support]), magnitude)
-        return scores, relative * magnitude
+        # Kernels with float32 tiles are nonnegative, so sum_j |beta_j| K_ij bounds what the relative error can do.
+        parts = []
+        for side in (support[beta[support] > 0], support[beta[support] < 0]):
+            parts.append(np.zeros(self.n))
+            self.accumulate(side, beta[side], parts[-1], keep=False)
+        above, below = parts
+        assert self.source.float32_errors is not None, "float32 is used only with kernels that bound its error"
+        relative = self.source.float32_errors[self._index]
+        scale = float(np.max(self.diagonal, initial=0.0))  # "tiny" is relative to the largest kernel value
+        tiny = FLOAT32_UNIT * scale * float(relative.max(initial=0.0)) * float(np.abs(beta).sum())
+        return above + below, relative * (above - below) + tiny
 
     def exact_scores(self, beta: Array, rows: Array) -> Array:
         """(K beta)_i in float64 for the given rows, from the data themselves."""
@@ -292,22 +431,25 @@ class Gram:
         scores = np.zeros(len(rows))
         for begin in range(0, len(support), COLUMN_TILE):
             chosen = support[begin : begin + COLUMN_TILE]
-            right, weights = self._exact_points(chosen), beta[chosen]
+            right, weights = self.source.exact(self._index[chosen]), beta[chosen]
 
             def tile(first: int, right: Points = right, weights: Array = weights) -> None:
                 part = slice(first, first + ROW_TILE)
-                scores[part] += self.kernel.block(self._exact_points(rows[part]), right) @ weights
+                left = self.source.exact(self._index[rows[part]])
+                K = self.kernel.block(left, right, scratch("exact", (len(left), len(right)), np.float64))
+                scores[part] += K @ weights
 
             thread_map(tile, range(0, len(rows), ROW_TILE), self.n_jobs)
+        self.values_computed += len(rows) * len(support)
         return scores
 
     def certificate_seconds(self, n_support: int, refreshed: int) -> float:
         """Estimated time of ``scores`` with so many nonzero multipliers and of some rows of ``exact_scores``."""
-        missing = max(0, n_support - int(np.count_nonzero(self._row_in >= 0)))
+        missing = max(0, n_support - (self._store.held if self._store else 0))
         seconds = self.n * (missing * self.seconds_per_value + (n_support - missing) * self.seconds_per_sum)
         if self.dtype == np.float64:
             return seconds
-        return 2.0 * seconds + FLOAT64_FACTOR * refreshed * n_support * self.seconds_per_value
+        return seconds + FLOAT64_FACTOR * refreshed * n_support * self.seconds_per_value
 
     def definiteness(self, prefer: Array) -> tuple[bool, str]:
         """Whether K is positive semidefinite: known for the kernel, else tested, on a sample if there are many rows."""
@@ -340,7 +482,7 @@ class Gram:
 
     def _exact_block(self, rows: Array) -> Array:
         limits.checkpoint()
-        if self.dtype == np.float64 and len(rows) <= self.capacity:
-            return self.submatrix(rows)  # the solver will want the same values
-        sample = self._exact_points(rows)
+        if self.dtype == np.float64 and len(rows) == self.n and self.residence is Residence.WHOLE:
+            return self.whole()  # the solver will want the same values
+        sample = self.source.exact(self._index[rows])
         return self.kernel.block(sample, sample)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,6 +11,8 @@ from scipy import sparse
 
 from maxmargin.core import rows as storage
 from maxmargin.core.rows import Array, CsrRows, DenseRows, Index, Rows
+
+CENTRED_ROWS = 1024  # rows that are moved at a time
 
 
 class Points(Protocol):
@@ -35,11 +38,21 @@ class Vectors:
     def take(self, index: Index) -> Vectors:
         return Vectors(storage.take_rows(self.rows, index), self.squares[index])
 
-    def products(self, other: Vectors) -> Array:
-        """The matrix of inner products, by BLAS where both sides are dense."""
+    def products(self, other: Vectors, out: Array | None = None) -> Array:
+        """The matrix of inner products, by BLAS where both sides are dense. Writes: out, where given."""
         if isinstance(self.rows, DenseRows) and isinstance(other.rows, DenseRows):
-            return self.rows.values @ other.rows.values.T
-        return self._tile(other, storage.inner_products)
+            return np.matmul(self.rows.values, other.rows.values.T, out=out)
+        index = other.columns if isinstance(self.rows, CsrRows) else None
+        if index is None:
+            return self._tile(other, storage.inner_products)
+        out = np.empty((len(self), len(other)), self.dtype) if out is None else out
+        storage.products_by_column(self.rows, index, out)
+        return out
+
+    @cached_property
+    def columns(self) -> storage.Columns | None:
+        """The inverted index of sparse rows, made when first asked for."""
+        return storage.columns_of(self.rows) if isinstance(self.rows, CsrRows) else None
 
     def l1_distances(self, other: Vectors) -> Array:
         """The matrix of city-block distances."""
@@ -59,7 +72,12 @@ class Vectors:
 def vectors(X: Any, dtype: Any, centre: Array | None = None) -> Vectors:
     """Rows of ``X`` as vectors of ``dtype``, dense ones minus ``centre``: norms then are small and cancel less."""
     if centre is not None and not sparse.issparse(X):
-        X = X - centre
+        moved = np.empty(X.shape, dtype)
+        wide = np.result_type(X.dtype, moved.dtype)  # a float32 difference of float32 numbers is rounded once, too
+        for begin in range(0, len(X), CENTRED_ROWS):
+            part = slice(begin, begin + CENTRED_ROWS)
+            np.subtract(X[part], centre.astype(moved.dtype), out=moved[part], casting="same_kind", dtype=wide)
+        X = moved
     rows = storage.rows_of(X, dtype)
     squares = storage.squared_norms(rows)
     if not np.isfinite(squares).all():
@@ -71,8 +89,11 @@ def vectors(X: Any, dtype: Any, centre: Array | None = None) -> Vectors:
 
 
 def centre_of(X: Any) -> Array | None:
-    """The mean of dense rows; None for sparse ones, which subtracting it would fill."""
-    return None if sparse.issparse(X) else np.mean(X, axis=0, dtype=np.float64)
+    """The mean of dense rows, rounded to float32; None for sparse ones, which subtracting it would fill."""
+    if sparse.issparse(X):
+        return None
+    with np.errstate(over="ignore"):
+        return np.asarray(np.mean(X, axis=0, dtype=np.float64), np.float32).astype(np.float64)
 
 
 @dataclass(frozen=True)

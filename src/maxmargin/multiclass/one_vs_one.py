@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.jit import kernel
 from maxmargin.core.rows import Array
 
 
@@ -32,6 +33,19 @@ def tasks(labels: Array, n_classes: int) -> list[Task]:
         rows = np.flatnonzero((labels == first) | (labels == second))
         made.append(Task(first, second, rows, np.where(labels[rows] == second, 1.0, -1.0)))
     return made
+
+
+def rounds(n_classes: int) -> list[int]:
+    """An order of all pairs in which neighbours mostly share no class: the rounds of a tournament (circle method)."""
+    number = {pair: k for k, pair in enumerate(itertools.combinations(range(n_classes), 2))}
+    seats = list(range(n_classes + n_classes % 2))  # with an odd number of classes one rests
+    order = []
+    for _ in range(len(seats) - 1):
+        for a, b in zip(seats[: len(seats) // 2], reversed(seats), strict=False):
+            if max(a, b) < n_classes:
+                order.append(number[min(a, b), max(a, b)])
+        seats[1:] = [seats[-1], *seats[1:-1]]
+    return order
 
 
 def slots(first: int, second: int) -> tuple[int, int]:
@@ -60,22 +74,34 @@ def split(coef: Array, tasks: list[Task], n_classes: int) -> list[Array]:
     ]
 
 
-def pair_decisions(partial: list[Array], n_classes: int) -> Array:
-    """Decision values of all pairs from ``partial[c]`` = K(X, vectors of c) @ dual_coef[:, of c]', without biases."""
-    columns = []
-    for first, second in itertools.combinations(range(n_classes), 2):
-        mine, theirs = slots(first, second)
-        columns.append(partial[first][:, mine] + partial[second][:, theirs])
-    return np.column_stack(columns)
+def pair_decisions(sums: Array, biases: Array) -> Array:
+    """Decision values (rows, pairs) from ``sums[c]`` = dual_coef[:, of c] @ K(vectors of c, X)."""
+    decisions = np.empty((sums.shape[2], len(biases)))
+    _decide(sums, biases, decisions)
+    return decisions
 
 
-def votes(decisions: Array, n_classes: int) -> Array:
+@kernel()
+def _decide(sums, biases, out):
+    """Pair (a, b) reads row b - 1 of a's coefficients and row a of b's (see ``slots``). Writes: out."""
+    for i in range(out.shape[0]):
+        pair = 0
+        for a in range(sums.shape[0]):
+            for b in range(a + 1, sums.shape[0]):
+                out[i, pair] = sums[a, b - 1, i] + sums[b, a, i] + biases[pair]
+                pair += 1
+
+
+@kernel()
+def votes(decisions, n_classes):
     """Number of pairs won by each class."""
     won = np.zeros((len(decisions), n_classes))
-    for column, (first, second) in enumerate(itertools.combinations(range(n_classes), 2)):
-        for_first = decisions[:, column] > 0
-        won[:, first] += for_first
-        won[:, second] += ~for_first
+    for i in range(len(decisions)):
+        pair = 0
+        for a in range(n_classes):
+            for b in range(a + 1, n_classes):
+                won[i, a if decisions[i, pair] > 0 else b] += 1.0
+                pair += 1
     return won
 
 
@@ -85,8 +111,19 @@ def class_scores(decisions: Array, n_classes: int) -> Array:
     The sum of decisions s is squeezed into (-1/3, 1/3) by s / (3 (|s| + 1)), as scikit-learn documents for
     decision_function_shape="ovr".
     """
-    confidence = np.zeros((len(decisions), n_classes))
-    for column, (first, second) in enumerate(itertools.combinations(range(n_classes), 2)):
-        confidence[:, first] += decisions[:, column]
-        confidence[:, second] -= decisions[:, column]
+    confidence = _confidence(decisions, n_classes)
     return votes(decisions, n_classes) + confidence / (3.0 * (np.abs(confidence) + 1.0))
+
+
+@kernel()
+def _confidence(decisions, n_classes):
+    """Sum of the decisions for each class minus those against it."""
+    total = np.zeros((len(decisions), n_classes))
+    for i in range(len(decisions)):
+        pair = 0
+        for a in range(n_classes):
+            for b in range(a + 1, n_classes):
+                total[i, a] += decisions[i, pair]
+                total[i, b] -= decisions[i, pair]
+                pair += 1
+    return total

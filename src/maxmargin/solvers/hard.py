@@ -65,12 +65,14 @@ def vanishing_weights(problem: BoxQP, beta: Array, bound: float, scores: Array) 
     support = np.flatnonzero(beta)
     if len(support) > problem.gram.working_rows:
         return beta
-    K = np.asarray(problem.gram.submatrix(support), np.float64)
+    picked = problem.gram.submatrix(support)
+    K = np.array(picked, np.float64)
+    problem.gram.give_back(picked)
     sign, size = np.sign(beta[support]), np.abs(beta[support])
     least = np.where(size >= bound, 0.5 * bound, 0.0)
     ends = np.stack([sign * least, sign * 2.0 * bound])
     block = Block(K, np.diag(K).copy(), np.zeros(len(support)), ends.min(axis=0), ends.max(axis=0))
-    v, moved, gains = -scores[support], beta[support], np.empty(len(support))
+    v, moved = -scores[support], beta[support]
     steps = pair_steps if problem.balanced else single_steps
     weights = beta.copy()
     for _ in range(ATTEMPTS):
@@ -79,5 +81,5 @@ def vanishing_weights(problem: BoxQP, beta: Array, bound: float, scores: Array) 
         weights[support] = moved
         if not separates(problem, weights, problem.gram.scores(weights, exact=True)[0]):
             break
-        steps(block, v, moved, gains, 0.0, 10 * len(support))
+        steps(block, v, moved, 0.0, 10 * len(support))
     return weights

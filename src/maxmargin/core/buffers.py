@@ -1,0 +1,99 @@
+"""Memory that is used again.
+
+The first touch of fresh pages costs as much as computing the kernel values that go there. So large arrays come from a
+pool that outlives the fit. What lies in the pool is marked as free for the system to take whenever it needs memory
+(``MADV_FREE``); where a system has no such mark, nothing is pooled.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import threading
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.rows import Array
+
+POOLED = 1 << 20  # bytes from which memory is worth keeping
+HUGE_PAGE = 1 << 21
+WASTE = 4  # memory serves a request of at least one part in so many of its size
+MOST = 8
+
+CAN_MARK = hasattr(mmap, "MADV_FREE") and hasattr(mmap, "MADV_HUGEPAGE")
+
+_local = threading.local()
+
+
+class Buffers:
+    """Arrays that were given back, for the next one who needs memory. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._free: list[Array] = []
+        self._lock = threading.Lock()
+
+    def take(self, shape: tuple[int, int], dtype: Any) -> Array:
+        """An array of unspecified content: the smallest free one that is large enough, or a new one."""
+        size = int(shape[0]) * int(shape[1]) * np.dtype(dtype).itemsize
+        if size < POOLED:
+            return np.empty(shape, dtype)
+        with self._lock:
+            fitting = [k for k, memory in enumerate(self._free) if size <= len(memory) <= WASTE * size]
+            chosen = min(fitting, key=lambda k: len(self._free[k]), default=None)
+            if chosen is None:  # what would now be held beside it, though outgrown, goes
+                self._free = [memory for memory in self._free if not size // WASTE < len(memory) < size]
+            memory = _fresh(size) if chosen is None else self._free.pop(chosen)
+        return memory[:size].view(dtype).reshape(shape)
+
+    def give(self, array: Array) -> None:
+        """Let the memory of an array from ``take`` be used again."""
+        if array.nbytes < POOLED or not CAN_MARK:
+            return
+        memory = array
+        while isinstance(memory.base, np.ndarray):
+            memory = memory.base
+        with self._lock:
+            self._free = sorted([*self._free, memory], key=len)[-MOST:]
+
+    def forget(self) -> None:
+        """A forked child must not wait for a lock that a thread of its parent holds."""
+        self._free, self._lock = [], threading.Lock()
+
+    def rest(self) -> None:
+        """Nobody works now: the system may take what lies here."""
+        with self._lock:
+            for memory in self._free:
+                _mark_free(memory)
+
+
+def _fresh(size: int) -> Array:
+    """New memory, in huge pages where the system has them."""
+    if not CAN_MARK:
+        return np.empty(size, np.uint8)
+    pages = mmap.mmap(-1, -(-size // HUGE_PAGE) * HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    pages.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(pages, np.uint8)
+
+
+def _mark_free(memory: Array) -> None:
+    """The system may take these pages; if it does, they read as zeros."""
+    pages = memory.base.obj if isinstance(memory.base, memoryview) else None
+    if isinstance(pages, mmap.mmap):
+        pages.madvise(mmap.MADV_FREE)
+
+
+POOL = Buffers()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=POOL.forget)
+
+
+def scratch(name: str, shape: tuple[int, int], dtype: Any) -> Array:
+    """An array of unspecified content, one per thread and name: valid until the name is asked for again."""
+    size = int(shape[0]) * int(shape[1]) * np.dtype(dtype).itemsize
+    memory = getattr(_local, name, None)
+    if memory is None or len(memory) < size:
+        memory = np.empty(size, np.uint8)
+        setattr(_local, name, memory)
+    return memory[:size].view(dtype).reshape(shape)

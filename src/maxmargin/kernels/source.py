@@ -1,0 +1,86 @@
+"""The points of a kernel matrix: once in the precision of its tiles, and in float64 where a proof asks for it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from maxmargin.core import rows as storage
+from maxmargin.core.rows import Array, DenseRows
+from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.points import Points, Vectors, centre_of, narrow
+
+FLOAT64_ROWS = 1000  # up to here float64 costs little and problems are solved to the last digits
+FLOAT32_SHARE = 0.1
+FLOAT32_POINTS = 0.99
+EXACT_BYTES = 1 << 24  # a float64 copy of all points is kept up to this size
+# Nanoseconds of one thread for a kernel value: a constant (exponential, traffic) and a part per feature (BLAS), as
+# measured on AVX-512; float64 takes 2.5 times as long. They only choose sizes of first working sets.
+VALUE_NS, FEATURE_NS, FLOAT64_NS_FACTOR, FUNCTION_NS = 0.4, 0.0145, 2.5, 1000.0
+
+
+class Source:
+    """Rows of ``X`` as points of ``kernel``.
+
+    Tiles are float32 where there are many rows and their relative error stays well below ``accuracy``; otherwise, and
+    always with ``accuracy=0``, float64. Sparse rows become dense where they are narrow and that takes little of
+    ``budget``.
+    """
+
+    def __init__(self, kernel: Kernel, X: Any, accuracy: float, budget: int) -> None:
+        self.kernel, self._X = kernel, X
+        self._centre = centre_of(X) if kernel.translation_invariant else None
+        self._densify = self._dense_pays(budget)
+        self.float32_errors: Array | None = None
+        self.dtype = np.dtype(np.float32 if accuracy > 0 and X.shape[0] > FLOAT64_ROWS else np.float64)
+        self.points = self._prepare(X, self.dtype)
+        if self.dtype == np.float32 and not self._float32_serves(accuracy):
+            self.dtype = np.dtype(np.float64)
+            self.points = self._prepare(X, self.dtype)
+        self._exact: Points | None = None
+        self._keep_exact = 8 * math.prod(X.shape) <= min(budget // 16, EXACT_BYTES)
+        with np.errstate(over="ignore"):
+            self.diagonal = kernel.diagonal(self.points)
+        if not np.isfinite(self.diagonal).all():
+            raise ValueError(f"{kernel!r} overflows on these data: scale the features, or choose other parameters.")
+
+    @property
+    def value_ns(self) -> float:
+        """About how many nanoseconds a kernel value takes on one thread."""
+        if not isinstance(self.points, Vectors):
+            return FUNCTION_NS if self.kernel.of_objects else VALUE_NS
+        rows = self.points.rows
+        per_row = (
+            storage.width(rows) if isinstance(rows, DenseRows) else 10.0 * len(rows.data) / max(1, len(self.points))
+        )
+        return (VALUE_NS + FEATURE_NS * per_row) * (1.0 if self.dtype == np.float32 else FLOAT64_NS_FACTOR)
+
+    def exact(self, index: Array) -> Points:
+        """Points in float64 at ``index``, from the user's own data where the tiles are float32."""
+        if self.dtype == np.float64:
+            return self.points.take(index)
+        if self._exact is None and self._keep_exact:
+            self._exact = self._prepare(self._X, np.float64)
+        return self._prepare(self._X[index], np.float64) if self._exact is None else self._exact.take(index)
+
+    def _dense_pays(self, budget: int) -> bool:
+        X = self._X
+        if not sparse.issparse(X):
+            return False
+        return narrow(storage.rows_of(X, X.dtype)) and 8 * X.shape[0] * X.shape[1] <= max(budget // 4, 1 << 20)
+
+    def _prepare(self, X: Any, dtype: Any) -> Points:
+        return self.kernel.prepare(X.toarray() if self._densify else X, dtype, self._centre)
+
+    def _float32_serves(self, accuracy: float) -> bool:
+        self.float32_errors = self.kernel.float32_errors(self.points)
+        return self.float32_errors is not None and float32_serves(self.float32_errors, accuracy)
+
+
+def float32_serves(errors: Array, accuracy: float) -> bool:
+    """Whether float32 is good enough for nearly all points and not too bad for the others, which proofs recompute."""
+    good = np.count_nonzero(errors <= FLOAT32_SHARE * accuracy)
+    return bool(good >= FLOAT32_POINTS * len(errors) and errors.max(initial=0.0) <= accuracy)

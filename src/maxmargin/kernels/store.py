@@ -1,0 +1,84 @@
+"""Rows of the kernel matrix that were computed and kept."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.rows import Array
+
+
+class RowCounters(NamedTuple):
+    """What a row store did."""
+
+    computed: int
+    reused: int
+    evicted: int
+
+
+class RowStore:
+    """Rows kept in the given memory, touched only as they come in; when it is full the least recently used ones go."""
+
+    def __init__(self, values: Array) -> None:
+        self.values = values
+        self.capacity, n = values.shape
+        self.slot_of = np.full(n, -1, np.int64)
+        self._row_in = np.full(self.capacity, -1, np.int64)
+        self._used = np.zeros(self.capacity, np.int64)
+        self._clock = 0
+        self._filled = 0
+        self.complete = False  # every row is there, in its own place
+        self.counters = RowCounters(0, 0, 0)
+
+    @property
+    def held(self) -> int:
+        """Number of rows in the store."""
+        return self._filled
+
+    def missing(self, rows: Array) -> Array:
+        """Those of ``rows`` that are not in the store; the others now count as used. Sets: counters."""
+        self._clock += 1
+        slots = self.slot_of[rows]
+        found = slots >= 0
+        self._used[slots[found]] = self._clock
+        done, kept = self.counters, int(np.count_nonzero(found))
+        self.counters = done._replace(computed=done.computed + len(rows) - kept, reused=done.reused + kept)
+        return rows[~found]
+
+    def claim(self, rows: Array) -> Array:
+        """Slots for rows about to be computed: fresh ones, then those of rows that were not used lately."""
+        fresh = np.arange(self._filled, min(self._filled + len(rows), self.capacity))
+        self._filled += len(fresh)
+        slots = fresh
+        if len(fresh) < len(rows):
+            slots = np.concatenate([fresh, self._evict(len(rows) - len(fresh), self._filled - len(fresh))])
+        self._row_in[slots] = -1
+        self._used[slots] = self._clock
+        return slots
+
+    def publish(self, rows: Array, slots: Array) -> None:
+        """Say that rows are there, once their values are: whatever stops the work leaves no half of one."""
+        self._row_in[slots] = rows
+        self.slot_of[rows] = slots
+
+    def _evict(self, count: int, among: int) -> Array:
+        slots = np.argsort(self._used[:among], kind="stable")[:count]
+        gone = self._row_in[slots]
+        gone = gone[gone >= 0]
+        self.slot_of[gone] = -1
+        self.counters = self.counters._replace(evicted=self.counters.evicted + len(gone))
+        return slots
+
+    def clear(self) -> None:
+        """Forget all rows."""
+        self.slot_of[:] = -1
+        self._row_in[:] = -1
+        self._filled, self.complete = 0, False
+
+    def hold_all(self) -> None:
+        """Every row is now at its own place. Sets: the bookkeeping of the whole matrix."""
+        n = len(self.slot_of)
+        self.slot_of[:] = self._row_in[:n] = np.arange(n)
+        self._filled, self.complete = n, True
+        self.counters = self.counters._replace(computed=self.counters.computed + n)

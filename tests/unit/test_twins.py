@@ -1,0 +1,54 @@
+"""Rows that occur more than once are found in small and in large data, dense and sparse."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from maxmargin.core import twins
+
+
+def groups_of(found):
+    return sorted(tuple(np.flatnonzero(found.group == g)) for g in range(len(found.first)))
+
+
+def expected(X, labels):
+    seen = {}
+    for i, row in enumerate(X):
+        seen.setdefault((labels[i], *(row + 0.0)), []).append(i)
+    return sorted(map(tuple, seen.values()))
+
+
+@given(st.integers(0, 10_000))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_both_ways_find_the_same_groups(dtype, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-1, 2, size=(60, 3)).astype(dtype)
+    X[rng.random(X.shape) < 0.1] = -0.0
+    labels, weights = rng.integers(0, 2, size=60), rng.random(60) + 0.1
+    wanted = expected(X, labels)
+    for find in (twins.find_twins, twins.find_twins_among_many):
+        for form in (X, sparse.csr_array(X)):
+            found = find(form, labels, weights)
+            assert groups_of(found) == wanted
+            np.testing.assert_allclose(np.bincount(found.group, weights=found.share), 1.0)
+            assert all(found.group[first] == g for g, first in enumerate(found.first))
+
+
+def test_equal_hashes_of_different_rows_are_told_apart(monkeypatch):
+    monkeypatch.setattr(twins, "_multipliers", lambda count: np.zeros(count, np.uint64))
+    X = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])
+    found = twins.find_twins_among_many(X, np.zeros(3, np.int64), np.ones(3))
+    assert groups_of(found) == [(0, 2), (1,)]
+    found = twins.find_twins_among_many(sparse.csr_array(X), np.zeros(3, np.int64), np.ones(3))
+    assert groups_of(found) == [(0, 2), (1,)]
+
+
+def test_sorting_by_class_keeps_the_groups():
+    labels = np.array([1, 0, 1, 0, 2])
+    X = np.array([[1.0], [2.0], [1.0], [3.0], [4.0]])
+    found = twins.find_twins_among_many(X, labels, np.ones(5))
+    ordered = twins.by_class(found, labels[found.first])
+    assert (np.diff(labels[ordered.first]) >= 0).all()
+    assert groups_of(ordered) == groups_of(found)
