@@ -9,7 +9,7 @@ help:
 	@echo "make demo   train on bundled data, print accuracy and proof, draw demo/machines.png"
 	@echo "make test   run the tests, then the unit tests once more without the compiler"
 	@echo "make lint   ruff, pyright, import-linter"
-	@echo "make bench  measure against scikit-learn"
+	@echo "make bench  measure against scikit-learn and scikit-learn-intelex; BENCH=... are options, see CONTRIBUTING.md"
 	@echo "make docs   build the reference in docs/_build"
 
 .venv/made:
@@ -35,8 +35,8 @@ lint: .venv/with-lint .venv/with-test
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 
-bench: .venv/with-test
-	$(BIN)/python -m benchmarks
+bench: .venv/with-bench
+	$(BIN)/python -m benchmarks $(BENCH)
 
 docs: .venv/with-docs
 	$(BIN)/python -m pdoc --docformat numpy --output-directory docs/_build maxmargin maxmargin.kernels maxmargin.certificates maxmargin.solvers

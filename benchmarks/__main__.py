@@ -1,156 +1,57 @@
-"""``python -m benchmarks [kernel|composed|limits|interrupts|startup]``: measure and print; default: all."""
+"""``python -m benchmarks WHAT``: measure and print.
+
+kernel      us and the peers on the same data: times, ratios, dual values, gaps, support vectors, memory
+scaling     time against the number of rows, with exponents and a plot
+memory      growth of resident memory within two budgets
+composed, limits, interrupts, small, startup
+"""
 
 import argparse
 import pathlib
-import subprocess
-import sys
-import time
 import warnings
 
-import numpy as np
+from benchmarks import behaviour, comparison, memory, scaling, sets
+from benchmarks.worker import PEERS
 
-REPEATS = 3
-
-
-def best(actions, repeats=REPEATS):
-    """Smallest time of each action, taken in turns so that a noisy moment hits all of them."""
-    times = {name: [] for name in actions}
-    for _ in range(repeats):
-        for name, act in actions.items():
-            begun = time.perf_counter()
-            act()
-            times[name].append(time.perf_counter() - begun)
-    return {name: min(seen) for name, seen in times.items()}
+BEHAVIOUR = {
+    f.__name__: f
+    for f in (behaviour.composed, behaviour.limits, behaviour.interrupts, behaviour.small, behaviour.startup)
+}
 
 
-def generated(n, d, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d)).astype(np.float32)
-    y = (np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=n) > 0).astype(int)
-    return X, y
+def main() -> None:
+    """Run what was asked for; without a name the comparison with the peers and the scaling."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "what", nargs="*", default=["kernel", "scaling"], help="what to measure: kernel and scaling if omitted"
+    )
+    parser.add_argument("--data", help=f"folder of .npz files (or the variable {sets.FOLDER_VARIABLE})")
+    parser.add_argument(
+        "--sets", nargs="+", help="names of data sets; 'held_out' stands for those no constant was chosen on"
+    )
+    parser.add_argument("--peers", nargs="+", choices=PEERS, default=["maxmargin", "sklearn", "sklearnex"])
+    parser.add_argument("--repeats", type=int, default=comparison.REPEATS)
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parent / "results")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    folder = sets.folder_of(given.data)
+    for what in given.what:
+        print(f"\n== {what}")
+        if what == "kernel":
+            chosen = given.sets or sets.names(folder)
+            names = [name for item in chosen for name in (sets.HELD_OUT if item == "held_out" else (item,))]
+            comparison.run(names, given.peers, folder, given.out, given.repeats)
+        elif what == "scaling":
+            scaling.run(given.peers, given.out, given.repeats)
+        elif what == "memory":
+            memory.run(folder, given.sets or (["a9a"] if folder else ["generated20k"]))
+        elif what in BEHAVIOUR:
+            BEHAVIOUR[what]()
+        else:
+            parser.error(f"nothing is called {what}: choose kernel, scaling, memory, {', '.join(BEHAVIOUR)}")
 
-
-def kernel():
-    """Fit times, dual values and gaps against scikit-learn on the same arrays."""
-    from sklearn.datasets import load_breast_cancer, load_digits
-    from sklearn.svm import SVC as LibSVM
-
-    from maxmargin import SVC
-
-    cancer, sick = load_breast_cancer(return_X_y=True)
-    digits, names = load_digits(return_X_y=True)
-    sets = {
-        "breast cancer": ((cancer - cancer.mean(0)) / cancer.std(0), sick, {"C": 10, "gamma": 0.01}),
-        "digits (10 classes)": (digits / 16, names, {"C": 10, "gamma": 0.05}),
-        "generated 5,000 x 20": (*generated(5000, 20), {"C": 1, "gamma": 0.03}),
-        "generated 20,000 x 20": (*generated(20_000, 20), {"C": 1, "gamma": 0.03}),
-    }
-    print(f"{'set':<24}{'maxmargin':>11}{'sklearn':>11}{'ratio':>8}{'relative gap':>14}{'SVs':>8}{'theirs':>8}")
-    for name, (X, y, settings) in sets.items():
-        ours, theirs = SVC(**settings), LibSVM(cache_size=2000, **settings)
-        ours.fit(X, y)  # compiled code from the cache
-        seconds = best({"ours": lambda m=ours, X=X, y=y: m.fit(X, y), "theirs": lambda m=theirs, X=X, y=y: m.fit(X, y)})
-        print(
-            f"{name:<24}{seconds['ours']:>9.3f} s{seconds['theirs']:>9.3f} s{seconds['theirs'] / seconds['ours']:>8.2f}"
-            f"{ours.certificate_.relative_gap:>14.2g}{len(ours.support_):>8}{len(theirs.support_):>8}",
-            flush=True,
-        )
-
-
-def composed():
-    """Blocks of composed kernels against the dearest of their parts."""
-    from maxmargin.core.threads import blas_held
-    from maxmargin.kernels import RBF, Laplacian, Linear, Polynomial
-
-    X, _ = generated(4096, 50)
-    rbf, poly, line, laplace = RBF(0.02), Polynomial(3, 0.1, 1.0), Linear(), Laplacian(0.02)
-    cases = {
-        "RBF + polynomial": (rbf + poly, (rbf, poly)),
-        "RBF * polynomial": (rbf * poly, (rbf, poly)),
-        "0.5 RBF + 1": (0.5 * rbf + 1.0, (rbf,)),
-        "normalised polynomial": (poly.normalized(), (poly,)),
-        "RBF * linear + polynomial": (rbf * line + poly, (rbf, line, poly)),
-        "RBF + Laplacian": (rbf + laplace, (rbf, laplace)),
-    }
-    for dtype in (np.float32, np.float64):
-        print(f"{'kernel, ' + dtype.__name__:<36}{'composed':>12}{'dearest part':>14}{'ratio':>8}")
-        for name, (whole, parts) in cases.items():
-            some = whole.prepare(X[:256], dtype)
-            columns = [whole.prepare(X[a : a + 1024], dtype) for a in range(0, 4096, 1024)]
-
-            def sweep(k, some=some, columns=columns):
-                for column in columns:
-                    k.block(some, column)
-
-            with blas_held():
-                actions = {str(i): (lambda k=k, s=sweep: s(k)) for i, k in enumerate((whole, *parts))}
-                best(actions, 3)
-                seconds = best(actions, 30)
-            dearest = max(seconds[str(i + 1)] for i in range(len(parts)))
-            print(f"{name:<36}{1e3 * seconds['0']:>9.2f} ms{1e3 * dearest:>11.2f} ms{seconds['0'] / dearest:>8.2f}")
-
-
-def limits():
-    """How well a time limit is kept on 50,000 rows, certificate included."""
-    from maxmargin import SVC
-
-    X, y = generated(50_000, 20)
-    SVC(gamma=0.03).fit(X[:3000], y[:3000])
-    print(f"{'time_limit':>12}{'took':>10}{'allowed':>10}  status")
-    for limit in (0.3, 0.5, 1.0, 2.0, 4.0):
-        begun = time.perf_counter()
-        machine = SVC(gamma=0.03, time_limit=limit).fit(X, y)
-        took = time.perf_counter() - begun
-        print(f"{limit:>10.1f} s{took:>8.2f} s{1.1 * limit + 0.2:>8.2f} s  {machine.status_.name}", flush=True)
-
-
-def interrupts():
-    """Time from Ctrl-C to the exception (or, with interrupt="keep", to the model) at 20 moments of a fit."""
-    script = pathlib.Path(__file__).parents[1] / "tests" / "api" / "interrupt_script.py"
-    for mode in ("raise", "keep"):
-        lines = subprocess.run(
-            [sys.executable, str(script), "50000", "20", mode], capture_output=True, text=True, check=True
-        ).stdout.splitlines()
-        late = [float(line.split()[4]) for line in lines[1:] if line.split()[2] != "finished"]
-        print(f"interrupt={mode!r}: fit {lines[0].split()[1]} s; {len(late)} interrupts, latest {max(late):.3f} s")
-
-
-def startup():
-    """Import and first fit on iris in new processes, with a warm and with an empty cache of compiled code."""
-    import os
-    import tempfile
-
-    script = """
-import time
-t0 = time.perf_counter(); import sklearn.svm
-t1 = time.perf_counter(); import maxmargin; t2 = time.perf_counter(); from maxmargin import SVC
-t3 = time.perf_counter()
-from sklearn.datasets import load_iris
-X, y = load_iris(return_X_y=True)
-t4 = time.perf_counter(); SVC().fit(X, y); t5 = time.perf_counter()
-print(t1 - t0, t2 - t1, t3 - t1, t5 - t4)
-"""
-    print(f"{'':<8}{'sklearn.svm':>12}{'+ maxmargin':>12}{'+ SVC':>8}{'first fit on iris':>20}")
-    with tempfile.TemporaryDirectory() as cache:
-        for state in ("cold", "warm", "warm", "warm"):
-            done = subprocess.run(
-                [sys.executable, "-c", script],
-                capture_output=True,
-                text=True,
-                check=True,
-                env=os.environ | {"NUMBA_CACHE_DIR": cache},
-            )
-            base, package, name, fit = map(float, done.stdout.split())
-            print(f"{state:<8}{base:>10.2f} s{package:>10.3f} s{name:>6.2f} s{fit:>18.2f} s")
-
-
-MEASUREMENTS = {f.__name__: f for f in (kernel, composed, limits, interrupts, startup)}
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("which", nargs="?", choices=MEASUREMENTS, help="what to measure; all if omitted")
-    warnings.simplefilter("ignore")
-    chosen = parser.parse_args().which
-    for wanted in [chosen] if chosen else MEASUREMENTS:
-        print(f"\n== {wanted}: {MEASUREMENTS[wanted].__doc__.splitlines()[0]}")
-        MEASUREMENTS[wanted]()
+    main()

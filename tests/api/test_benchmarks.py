@@ -1,0 +1,45 @@
+"""The comparison itself: peers run in their own processes and are judged by the same formula."""
+
+import json
+
+import numpy as np
+import pytest
+from benchmarks import comparison, scaling, sets, worker
+
+from maxmargin import SVC
+
+
+@pytest.mark.parametrize("name", ["iris", "breast_cancer"])
+def test_dual_values_are_those_of_the_certificate(name):
+    case = sets.case(name, None)
+    machine = SVC(C=case.C, gamma=case.gamma).fit(case.X, case.y)
+    model = worker.Machine(machine.support_, machine.n_support_, machine.dual_coef_)
+    data = {"X": case.X, "gamma": case.gamma}
+    assert worker.dual_value(data, model) == pytest.approx(machine.certificate_.dual, rel=1e-9)
+
+
+def test_a_run_writes_its_tables(tmp_path, capsys):
+    comparison.run(["iris"], ["maxmargin", "sklearn"], None, tmp_path, 1)
+    report = json.loads((tmp_path / "kernel.json").read_text())
+    assert report["summary"]["sklearn"]["sets"] == 1
+    assert report["results"]["iris"]["maxmargin"]["status"] == "CONVERGED"
+    assert abs(report["summary"]["sklearn"]["dual_behind"]) < 1e-4
+    assert "| iris | sklearn |" in (tmp_path / "kernel.md").read_text()
+    assert "against sklearn" in capsys.readouterr().out
+
+
+def test_exponents_and_plot(tmp_path):
+    sizes = (1000, 2000, 4000)
+    assert scaling.exponent(sizes, [n**1.7 for n in sizes]) == pytest.approx(1.7)
+    scaling.plot(sizes, {"us": [0.1, 0.3, 0.9]}, {"us": 1.6}, tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").stat().st_size > 1000
+
+
+def test_generated_sets_are_the_same_every_time():
+    first, second = sets.case("generated5k", None), sets.case("generated5k", None)
+    np.testing.assert_array_equal(first.X, second.X)
+    assert first.X.dtype == np.float32
+    with pytest.raises(SystemExit, match="needs a data folder"):
+        sets.case("a9a", None)
+    with pytest.raises(SystemExit, match="No set"):
+        sets.case("nonsense", None)
