@@ -79,6 +79,7 @@ class Gram:
     ) -> None:
         budget = default_budget() if budget is None else budget
         source = Source(kernel, X, accuracy, budget)
+        budget = max(budget // 2, budget - source.nbytes)
         self._set(source, [slice(0, len(source.points))], budget, n_jobs, None)
 
     def _set(

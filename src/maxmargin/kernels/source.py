@@ -58,6 +58,14 @@ class Source:
         )
         return (VALUE_NS + FEATURE_NS * per_row) * (1.0 if self.dtype == np.float32 else FLOAT64_NS_FACTOR)
 
+    @property
+    def nbytes(self) -> int:
+        """Memory of the points themselves."""
+        if not isinstance(self.points, Vectors):
+            return 0
+        rows = self.points.rows
+        return rows.values.nbytes if isinstance(rows, DenseRows) else rows.data.nbytes + rows.indices.nbytes
+
     def exact(self, index: Array) -> Points:
         """Points in float64 at ``index``, from the user's own data where the tiles are float32."""
         if self.dtype == np.float64:
