@@ -19,12 +19,14 @@ def main(n: int, moments: int, interrupt: str) -> None:
     y = (X[:, 0] + 0.5 * X[:, 1] ** 2 > 0.5).astype(int)
     machine = SVC(gamma=0.03, interrupt=interrupt)
     machine.fit(X, y)  # compiles, and touches memory for the first time
-    begun = time.perf_counter()
-    machine.fit(X, y)
-    whole = time.perf_counter() - begun
+    whole = float("inf")
+    for _ in range(3):
+        begun = time.perf_counter()
+        machine.fit(X, y)
+        whole = min(whole, time.perf_counter() - begun)
     print("whole", round(whole, 3), flush=True)
     for moment in range(moments):
-        delay = rng.uniform(0.02, 0.95) * whole
+        delay = rng.uniform(0.02, 0.8) * whole
         sent = []
 
         def send(sent=sent):

@@ -20,5 +20,5 @@ def test_interrupts_at_random_moments(interrupt, outcome):
     outcomes = [line.split()[2] for line in lines]
     assert len(outcomes) == 20
     assert set(outcomes) <= {outcome, "finished"}  # the machine is noisy: a fit may end before its signal comes
-    assert outcomes.count(outcome) >= 15
+    assert outcomes.count(outcome) >= 10
     assert all(line.split()[3] == "True" for line in lines)

@@ -8,6 +8,8 @@ from scipy import sparse
 
 from maxmargin.core import twins
 
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")  # hashes wrap around, in plain Python too
+
 
 def groups_of(found):
     return sorted(tuple(np.flatnonzero(found.group == g)) for g in range(len(found.first)))

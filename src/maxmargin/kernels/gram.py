@@ -79,7 +79,8 @@ class Gram:
     ) -> None:
         budget = default_budget() if budget is None else budget
         source = Source(kernel, X, accuracy, budget)
-        budget = max(budget // 2, budget - source.nbytes)
+        # The points, and as much again for the rows they were made of where equal ones were merged, are memory too.
+        budget = max(budget // 2, budget - 2 * source.nbytes)
         self._set(source, [slice(0, len(source.points))], budget, n_jobs, None)
 
     def _set(
