@@ -152,6 +152,55 @@ def _(rows, i, x):
         x[rows.indices[k]] = 0.0
 
 
+@generic
+def row_hash(rows, i, multipliers):
+    """Sum of multipliers_k times the bits of x_ik, mod 2^64, for rows of unsigned integers.
+
+    The upper half of the bits is laid over the lower one: round numbers in float64 have nothing but zeros there.
+    """
+
+
+@row_hash.register(DenseRows)
+def _(rows, i, multipliers):
+    total = np.uint64(0)
+    for k in range(rows.values.shape[1]):
+        bits = np.uint64(rows.values[i, k])
+        total += (bits ^ (bits >> np.uint64(32))) * multipliers[k]
+    return total
+
+
+@row_hash.register(CsrRows)
+def _(rows, i, multipliers):
+    total = np.uint64(0)
+    for k in range(rows.indptr[i], rows.indptr[i + 1]):
+        bits = np.uint64(rows.data[k])
+        total += (bits ^ (bits >> np.uint64(32))) * multipliers[rows.indices[k]]
+    return total
+
+
+@generic
+def rows_equal(rows, i, j):
+    """Whether x_i = x_j; sparse rows have sorted columns and store no zeros."""
+
+
+@rows_equal.register(DenseRows)
+def _(rows, i, j):
+    k, width = 0, rows.values.shape[1]
+    while k < width and rows.values[i, k] == rows.values[j, k]:
+        k += 1
+    return k == width
+
+
+@rows_equal.register(CsrRows)
+def _(rows, i, j):
+    k, end, shift = rows.indptr[i], rows.indptr[i + 1], rows.indptr[j] - rows.indptr[i]
+    if end + shift != rows.indptr[j + 1]:
+        return False
+    while k < end and rows.data[k] == rows.data[k + shift] and rows.indices[k] == rows.indices[k + shift]:
+        k += 1
+    return k == end
+
+
 @kernel(reductions=True)
 def inner_products(A, B, scratch, out):
     """out_ij = a_i' b_j. Writes: out, scratch (one dense row of zeros, left zero)."""

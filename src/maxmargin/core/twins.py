@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from maxmargin.core import rows as storage
 from maxmargin.core.jit import kernel
-from maxmargin.core.rows import Array
+from maxmargin.core.rows import Array, DenseRows, Rows, row_hash, rows_equal
 
 
 class Twins(NamedTuple):
@@ -37,21 +38,11 @@ def find_twins(X: Any, labels: Array, weights: Array) -> Twins:
 
 def find_twins_among_many(X: Any, labels: Array, weights: Array) -> Twins:
     """As ``find_twins``, in the order in which the groups occur: rows are compared only where their hashes agree."""
-    if sparse.issparse(X):
-        X = _canonical(X)
-        bits, like = _bits(X.data), _alike_sparse
-        hashes = np.empty(X.shape[0], np.uint64)
-        hash_sparse(bits, X.indices, X.indptr, _multipliers(X.shape[1]), hashes)
-        parts = (bits, X.indices, X.indptr)
-    else:
-        bits, like = _bits(X), _alike_dense
-        hashes = np.empty(len(X), np.uint64)
-        hash_dense(bits, _multipliers(X.shape[1]), hashes)
-        parts = (bits,)
+    rows = _bits(_canonical(X) if sparse.issparse(X) else X)
+    hashes, leader = np.empty(X.shape[0], np.uint64), np.empty(X.shape[0], np.int64)
+    hash_rows(rows, _multipliers(X.shape[1]), hashes)
     hashes ^= labels.astype(np.uint64) * _multipliers(1)[0]
-    order = np.argsort(hashes, kind="stable")
-    leader = np.empty(len(order), np.int64)
-    like(order, hashes, labels, *parts, leader)
+    find_leaders(rows, np.argsort(hashes, kind="stable"), hashes, labels, leader)
     first, group = np.unique(leader, return_inverse=True)
     return _grouped(first, group, weights)
 
@@ -74,40 +65,23 @@ def _multipliers(count: int) -> Array:
     return np.random.default_rng(0).integers(0, 2**63, count, np.uint64) * np.uint64(2) + np.uint64(1)
 
 
-def _bits(values: Array) -> Array:
-    """The numbers as unsigned integers; adding zero makes -0.0 and 0.0 the same."""
-    plain = np.ascontiguousarray(values) + values.dtype.type(0)
-    return plain.view(np.uint32 if plain.itemsize == 4 else np.uint64)
+def _bits(X: Any) -> Rows:
+    """Rows with their numbers as unsigned integers; adding zero makes -0.0 and 0.0 the same."""
+    rows = storage.rows_of(X, X.dtype)
+    values = rows.values if isinstance(rows, DenseRows) else rows.data
+    bits = (values + values.dtype.type(0)).view(np.uint32 if values.itemsize == 4 else np.uint64)
+    return DenseRows(bits) if isinstance(rows, DenseRows) else rows._replace(data=bits)
 
 
 @kernel()
-def folded(bits):
-    """The upper half laid over the lower one: round numbers in float64 have nothing but zeros there."""
-    return bits ^ (bits >> np.uint64(32))
-
-
-@kernel()
-def hash_dense(bits, multipliers, hashes):
-    """hashes_i = sum_k folded(bits_ik) multipliers_k mod 2^64. Writes: hashes."""
-    for i in range(bits.shape[0]):
-        total = np.uint64(0)
-        for k in range(bits.shape[1]):
-            total += folded(np.uint64(bits[i, k])) * multipliers[k]
-        hashes[i] = total
-
-
-@kernel()
-def hash_sparse(bits, indices, indptr, multipliers, hashes):
-    """As ``hash_dense`` for the rows of a CSR matrix. Writes: hashes."""
+def hash_rows(rows, multipliers, hashes):
+    """hashes_i = sum_k folded bits_ik multipliers_k mod 2^64. Writes: hashes."""
     for i in range(len(hashes)):
-        total = np.uint64(0)
-        for k in range(indptr[i], indptr[i + 1]):
-            total += folded(np.uint64(bits[k])) * multipliers[indices[k]]
-        hashes[i] = total
+        hashes[i] = row_hash(rows, i, multipliers)
 
 
 @kernel()
-def _alike_dense(order, hashes, labels, bits, leader):
+def find_leaders(rows, order, hashes, labels, leader):
     """leader_i = the first row that equals row i; rows come in ``order`` of their hashes. Writes: leader."""
     begin = 0
     for place in range(len(order)):
@@ -115,30 +89,8 @@ def _alike_dense(order, hashes, labels, bits, leader):
         if hashes[i] != hashes[order[begin]]:
             begin = place
         one = order[begin]
-        same = labels[i] == labels[one]
-        k = 0
-        while same and k < bits.shape[1]:
-            same = bits[i, k] == bits[one, k]
-            k += 1
-        leader[i] = one if same else i  # a collision: the row stays for itself
-
-
-@kernel()
-def _alike_sparse(order, hashes, labels, bits, indices, indptr, leader):
-    """As ``_alike_dense`` for the rows of a CSR matrix in canonical form. Writes: leader."""
-    begin = 0
-    for place in range(len(order)):
-        i = order[place]
-        if hashes[i] != hashes[order[begin]]:
-            begin = place
-        one = order[begin]
-        same = labels[i] == labels[one] and indptr[i + 1] - indptr[i] == indptr[one + 1] - indptr[one]
-        a, b = indptr[i], indptr[one]
-        while same and a < indptr[i + 1]:
-            same = bits[a] == bits[b] and indices[a] == indices[b]
-            a += 1
-            b += 1
-        leader[i] = one if same else i
+        same = labels[i] == labels[one] and rows_equal(rows, i, one)
+        leader[i] = one if same else i  # where hashes collide, the row stays for itself
 
 
 def _canonical(X: Any) -> Any:
