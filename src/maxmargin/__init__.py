@@ -19,13 +19,25 @@ if TYPE_CHECKING:
     from maxmargin.core.solution import Certificate as Certificate
     from maxmargin.core.solution import Progress as Progress
     from maxmargin.core.solution import Status as Status
+    from maxmargin.estimators import SGDSVC as SGDSVC
+    from maxmargin.estimators import SGDSVR as SGDSVR
     from maxmargin.estimators import SVC as SVC
+    from maxmargin.estimators import LinearSVC as LinearSVC
+    from maxmargin.estimators import LinearSVR as LinearSVR
     from maxmargin.kernels import mercer as mercer
+    from maxmargin.selection import Path as Path
+    from maxmargin.selection import regularization_path as regularization_path
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "SVC": "maxmargin.estimators",
+    "SGDSVC": "maxmargin.estimators",
+    "SGDSVR": "maxmargin.estimators",
+    "Path": "maxmargin.selection",
+    "regularization_path": "maxmargin.selection",
+    "LinearSVC": "maxmargin.estimators",
+    "LinearSVR": "maxmargin.estimators",
     "Bias": "maxmargin.core.problem",
     "BoxQP": "maxmargin.core.problem",
     "Certificate": "maxmargin.core.solution",
@@ -39,17 +51,23 @@ _HOMES = {
     "soft_margin": "maxmargin.core.problem",
 }
 __all__ = [
+    "SGDSVC",
+    "SGDSVR",
     "SVC",
     "Bias",
     "BoxQP",
     "Certificate",
+    "LinearSVC",
+    "LinearSVR",
     "Loss",
     "Margins",
+    "Path",
     "Progress",
     "Status",
     "certify",
     "margins",
     "mercer",
+    "regularization_path",
     "soft_margin",
 ]
 

@@ -89,6 +89,23 @@ def training_data(estimator: Any, X: Any, y: Any, objects: bool, square: bool) -
     return rows, np.asarray(y)
 
 
+def further_data(estimator: Any, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
+    """Rows and labels of one call of ``partial_fit``; after the first one X must have the same features."""
+    _refuse_text(X)
+    rows, y = validate_data(estimator, X, y, multi_output=False, reset=reset, **_LAYOUT)
+    check_classification_targets(y)
+    return _compact(rows), np.asarray(y)
+
+
+def regression_data(estimator: Any, X: Any, y: Any, reset: bool = True) -> tuple[Any, Array]:
+    """X as rows and y as one finite number per row; without ``reset`` X must have the features seen before."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    _refuse_text(X)
+    rows, y = validate_data(estimator, X, y, multi_output=False, y_numeric=True, reset=reset, **_LAYOUT)
+    return _compact(rows), np.asarray(y, np.float64)
+
+
 def prediction_data(estimator: Any, X: Any, objects: bool) -> Any:
     """X of the kind that the estimator was fitted on."""
     if objects and holds_objects(X):
@@ -136,8 +153,8 @@ def _refuse_text(X: Any) -> None:
         found = _first_text(values)
         if found is not None:
             raise ValueError(
-                f"X contains text{where} ({found!r}), and this kernel compares vectors of numbers. Encode the text as "
-                "numbers first, or pass a kernel function that compares strings."
+                f"X contains text{where} ({found!r}), and this machine learns from vectors of numbers. Encode the text "
+                "as numbers first, or give SVC a kernel function that compares strings."
             )
 
 

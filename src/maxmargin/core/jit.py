@@ -75,6 +75,7 @@ def generic(stub: Callable[..., Any]) -> Any:
 
     call.__name__, call.__doc__ = stub.__name__, stub.__doc__
     call.register = register  # type: ignore[attr-defined]
+    call.knows = table.__contains__  # type: ignore[attr-defined]
     # Inlining avoids reference counting of the arrays inside the NamedTuple: 21 % of a CSR loop when measured.
     overload(call, strict=False, inline="always")(lambda first, *rest: table[first.instance_class])
     return call

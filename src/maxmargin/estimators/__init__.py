@@ -1,5 +1,8 @@
 """Level 4: the scikit-learn contract. Parameters in, problem out, solution stored."""
 
+from maxmargin.estimators.linear_svc import LinearSVC
+from maxmargin.estimators.linear_svr import LinearSVR
+from maxmargin.estimators.sgd import SGDSVC, SGDSVR
 from maxmargin.estimators.svc import SVC
 
-__all__ = ["SVC"]
+__all__ = ["SGDSVC", "SGDSVR", "SVC", "LinearSVC", "LinearSVR"]

@@ -1,0 +1,103 @@
+"""The duality gap of a linear machine at any point (v, beta): a function of problem and point alone, in float64.
+
+For the l2 penalty, with q = A'beta and sum(beta) = 0 where the bias is free,
+
+    primal - dual = 1/2 ||v - q||^2 + sum_i c_i l(z_i) + conjugate_i(beta_i) + beta_i z_i,
+
+and every term is >= 0. For smooth losses and beta = -c l'(z) only the first is left: half the squared norm of the
+gradient. For l1, beta is scaled until ||A'beta||_inf <= 1; then primal - dual = ||v||_1 - v'q plus the same sum.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.core.linear import LinearProblem, Point
+from maxmargin.core.rows import Array
+from maxmargin.core.solution import Certificate
+from maxmargin.losses.base import fenchel_young, multipliers
+
+
+def certify_linear(problem: LinearProblem, point: Point) -> Certificate:
+    """Primal, dual, gap and violation of ``point``; without multipliers those of its scores are taken, -c l'(z).
+
+    ``violation`` is the largest entry of |v - A'beta| (for l1: of how far beta was from its bound) or the largest
+    share of a row in the gap per unit of cost, whichever is larger.
+    """
+    z = problem.design.scores(point.v)
+    beta = row_multipliers(problem, z) if point.beta is None else point.beta
+    beta, moved = balanced(problem, beta)
+    q = problem.design.combine(beta)
+    if problem.penalty == "l1":
+        excess = max(1.0, float(np.abs(q[problem.penalized]).max(initial=0.0)))
+        beta, q, moved = beta / excess, q / excess, max(moved, 1.0 - 1.0 / excess)
+    losses, conjugates, rows, worst = fenchel_young(problem.loss, problem.y, problem.costs, z, beta)
+    # A free bias leaves b sum(beta), which rounding keeps from zero.
+    rows += abs(float(point.v[-1] * q[-1])) if problem.free_bias else 0.0
+    v, q = point.v[problem.penalized], q[problem.penalized]
+    if problem.penalty == "l1":
+        norm = float(np.abs(v).sum())
+        primal, dual = norm + losses, -conjugates
+        gap, violation = norm - float(v @ q) + rows, max(worst, moved)
+    else:
+        primal, dual = 0.5 * float(v @ v) + losses, -0.5 * float(q @ q) - conjugates
+        gap, violation = 0.5 * float((v - q) @ (v - q)) + rows, max(worst, float(np.abs(v - q).max(initial=0.0)))
+    w = point.v[: problem.design.features]
+    return Certificate(
+        primal=primal,
+        dual=dual,
+        gap=gap,
+        violation=violation,
+        bias=bias_of(problem, point.v),
+        norm=float(np.linalg.norm(w)),
+        moved=moved,
+    )
+
+
+def bias_of(problem: LinearProblem, v: Array) -> float:
+    """B = s v_0."""
+    return float(problem.design.scale * v[-1]) if problem.design.scale else 0.0
+
+
+def row_multipliers(problem: LinearProblem, z: Array) -> Array:
+    """Beta = -c l'(z)."""
+    beta, kappa = np.empty(len(z)), np.empty(len(z))
+    multipliers(problem.loss, problem.y, problem.costs, z, beta, kappa)
+    return beta
+
+
+def balanced(problem: LinearProblem, beta: Array) -> tuple[Array, float]:
+    """Multipliers with sum(beta) = 0 where the bias is free: the heavier side is scaled down, which every loss allows.
+
+    Also returns by how much, as a share.
+    """
+    if not problem.free_bias:
+        return beta, 0.0
+    above, below = float(beta[beta > 0].sum()), -float(beta[beta < 0].sum())
+    if above == below:
+        return beta, 0.0
+    share = min(above, below) / max(above, below)
+    heavier = beta > 0 if above > below else beta < 0
+    return np.where(heavier, beta * share, beta), 1.0 - share
+
+
+def best_bias(problem: LinearProblem, z: Array) -> float:
+    """The b that minimises sum_i c_i l(y_i, z_i + b), by bisection of its slope -sum_i beta_i(b)."""
+
+    def excess(b: float) -> float:
+        return float(row_multipliers(problem, z + b).sum())
+
+    step, b = 1.0, 0.0
+    rising = excess(0.0)
+    if rising == 0.0:
+        return 0.0
+    direction = 1.0 if rising > 0 else -1.0
+    while excess(direction * step) * direction > 0 and step < 1e12:
+        b, step = direction * step, 4.0 * step
+    low, high = sorted((b, direction * step))
+    while high - low > 1e-15 * max(abs(low), abs(high), 1.0):
+        b = 0.5 * (low + high)
+        if b in (low, high):
+            break
+        low, high = (b, high) if excess(b) > 0 else (low, b)
+    return 0.5 * (low + high)

@@ -1,0 +1,230 @@
+"""The data of a linear machine as a matrix A = [X, s 1] that is never built, and passes over its rows.
+
+The last column stands for the bias: its entry is s (``intercept_scaling``) for a bias that is part of the norm, 1 for a
+free one, and it is absent (s = 0) without a bias. Vectors v over the columns are (w, v_0) with b = s v_0.
+
+Every pass runs over fixed chunks of rows on the pool, sums in float64, and adds the chunks' parts in order: results are
+the same bits for every number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.buffers import scratch
+from maxmargin.core.jit import generic, kernel
+from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows, count, row_axpy, row_dot, squared_norms, width
+from maxmargin.core.threads import thread_map
+
+CHUNK_ENTRIES = 1 << 18  # stored entries of a chunk: about a megabyte, so that a second look finds it in the cache
+BLOCK_ROWS = 1024  # rows of a block of a Gram matrix: scaled and widened to float64 in scratch memory
+
+
+class Design:
+    """A = [X, s 1]. ``passes`` counts how often all rows were read."""
+
+    def __init__(self, rows: Rows, scale: float, n_jobs: int = 1) -> None:
+        self.rows, self.scale, self.n_jobs = rows, scale, n_jobs
+        self.n, self.features = count(rows), width(rows)
+        self.d = self.features + (scale != 0.0)
+        self.passes = 0.0
+        entries = rows.values.size if isinstance(rows, DenseRows) else len(rows.data)
+        self.entries = entries
+        size = max(64, int(CHUNK_ENTRIES * self.n / max(entries, 1)))
+        # A chunk's part of X' beta has d numbers: few chunks where d is large.
+        size = max(size, 4 * self.features // max(1, entries // max(self.n, 1)))
+        self.chunks = [slice(first, min(first + size, self.n)) for first in range(0, self.n, size)]
+
+    @property
+    def sparse(self) -> bool:
+        """Whether X is stored without its zeros."""
+        return isinstance(self.rows, CsrRows)
+
+    def scores(self, v: Array, out: Array | None = None) -> Array:
+        """A v."""
+        out = np.empty(self.n) if out is None else out
+        w, shift = v[: self.features], self._shift(v)
+        thread_map(lambda c: _scores(self.rows, c.start, c.stop, w, shift, out), self.chunks, self.n_jobs)
+        self.passes += 1.0
+        return out
+
+    def combine(self, beta: Array) -> Array:
+        """A' beta; rows with beta_i = 0 are not read."""
+
+        def part(c: slice) -> Array:
+            sums = np.zeros(self.d)
+            total = _combine(self.rows, c.start, c.stop, beta, sums)
+            if self.scale:
+                sums[-1] = self.scale * total
+            return sums
+
+        self.passes += np.count_nonzero(beta) / max(self.n, 1)
+        return _added(thread_map(part, self.chunks, self.n_jobs), self.d)
+
+    def weighted_product(self, index: Array, kappa: Array, v: Array) -> Array:
+        """A_J' diag(kappa_J) A_J v for the rows J in ``index``."""
+        w, shift = v[: self.features], self._shift(v)
+
+        def part(piece: Array) -> Array:
+            sums = np.zeros(self.d)
+            total = _weighted_product(self.rows, piece, kappa, w, shift, sums)
+            if self.scale:
+                sums[-1] = self.scale * total
+            return sums
+
+        self.passes += len(index) / max(self.n, 1)
+        return _added(thread_map(part, self._pieces(index), self.n_jobs), self.d)
+
+    def gram(self, index: Array, kappa: Array) -> Array:
+        """A_J' diag(kappa_J) A_J, d x d."""
+        work: Any = _sparse_gram if self.sparse else _dense_gram
+
+        def part(piece: Array) -> Array:
+            sums = np.zeros((self.d, self.d))
+            work(self.rows, piece, kappa, self.scale, sums)
+            return sums
+
+        parts = -(-len(index) // self._rows_of_a_part())
+        pieces = [index[len(index) * k // parts : len(index) * (k + 1) // parts] for k in range(parts)]
+        self.passes += len(index) / max(self.n, 1)
+        H = _added(thread_map(part, pieces, self.n_jobs), (self.d, self.d))
+        if self.sparse:  # the lower triangle was filled
+            H += np.tril(H, -1).T
+        return H
+
+    def squared_norms(self) -> Array:
+        """||a_i||^2."""
+        return squared_norms(self.rows) + self.scale**2
+
+    def column_squares(self, index: Array, kappa: Array) -> Array:
+        """sum_i kappa_i a_ij^2 over the rows in ``index``."""
+
+        def part(piece: Array) -> Array:
+            sums = np.zeros(self.d)
+            total = _column_squares(self.rows, piece, kappa, sums)
+            if self.scale:
+                sums[-1] = self.scale**2 * total
+            return sums
+
+        self.passes += len(index) / max(self.n, 1)
+        return _added(thread_map(part, self._pieces(index), self.n_jobs), self.d)
+
+    def _shift(self, v: Array) -> float:
+        return float(self.scale * v[-1]) if self.scale else 0.0
+
+    def _rows_of_a_part(self) -> int:
+        """A part costs the d^2 sums of a matrix of its own, so it has at least 16 rows for each of d columns."""
+        return max(16 * self.d, 4 * BLOCK_ROWS)
+
+    def _pieces(self, index: Array) -> list[Array]:
+        if not len(index):
+            return []
+        size = self.chunks[0].stop
+        return [index[first : first + size] for first in range(0, len(index), size)]
+
+
+def _added(parts: list[Array], shape: int | tuple[int, int]) -> Array:
+    if not parts:
+        return np.zeros(shape)
+    for part in parts[1:]:
+        parts[0] += part
+    return parts[0]
+
+
+@kernel(reductions=True)
+def _scores(rows, first, last, w, shift, out):
+    """z_i = x_i'w + shift. Writes: out."""
+    for i in range(first, last):
+        out[i] = row_dot(rows, i, w) + shift
+
+
+@kernel(reductions=True)
+def _combine(rows, first, last, beta, out):
+    """Out += sum_i beta_i x_i; returns sum_i beta_i. Writes: out."""
+    total = 0.0
+    for i in range(first, last):
+        if beta[i] != 0.0:
+            row_axpy(rows, i, beta[i], out)
+            total += beta[i]
+    return total
+
+
+@kernel(reductions=True)
+def _weighted_product(rows, index, kappa, w, shift, out):
+    """Out += sum_i kappa_i (x_i'w + shift) x_i; returns the sum of the factors. Writes: out."""
+    total = 0.0
+    for i in index:
+        factor = kappa[i] * (row_dot(rows, i, w) + shift)
+        row_axpy(rows, i, factor, out)
+        total += factor
+    return total
+
+
+@generic
+def row_add_squares(rows, i, scale, x):
+    """X += scale x_i^2, entry by entry."""
+
+
+@row_add_squares.register(DenseRows)
+def _(rows, i, scale, x):
+    for k in range(rows.values.shape[1]):
+        here = np.float64(rows.values[i, k])
+        x[k] += scale * here * here
+
+
+@row_add_squares.register(CsrRows)
+def _(rows, i, scale, x):
+    for k in range(rows.indptr[i], rows.indptr[i + 1]):
+        here = np.float64(rows.data[k])
+        x[rows.indices[k]] += scale * here * here
+
+
+@kernel()
+def _column_squares(rows, index, kappa, out):
+    """Out += sum_i kappa_i x_i^2; returns sum_i kappa_i. Writes: out."""
+    total = 0.0
+    for i in index:
+        row_add_squares(rows, i, kappa[i], out)
+        total += kappa[i]
+    return total
+
+
+def _dense_gram(rows: DenseRows, index: Array, kappa: Array, scale: float, out: Array) -> None:
+    """By blocks: rows times sqrt(kappa) in float64, then BLAS. Writes: out."""
+    d = len(out)
+    block = scratch("gram", (BLOCK_ROWS, d), np.float64)
+    for first in range(0, len(index), BLOCK_ROWS):
+        piece = index[first : first + BLOCK_ROWS]
+        _scaled_rows(rows.values, piece, kappa, scale, block)
+        some = block[: len(piece)]
+        out += some.T @ some
+
+
+@kernel()
+def _scaled_rows(values, index, kappa, scale, out):
+    """Out_r = sqrt(kappa_i) (x_i, s). Writes: out."""
+    for r in range(len(index)):
+        root = np.sqrt(kappa[index[r]])
+        for k in range(values.shape[1]):
+            out[r, k] = root * values[index[r], k]
+        if scale != 0.0:
+            out[r, values.shape[1]] = root * scale
+
+
+@kernel()
+def _sparse_gram(rows, index, kappa, scale, out):
+    """Out += kappa_i a_i a_i', its lower triangle: columns of a row are in ascending order. Writes: out."""
+    last = len(out) - 1
+    for i in index:
+        first, end = rows.indptr[i], rows.indptr[i + 1]
+        for p in range(first, end):
+            left = kappa[i] * rows.data[p]
+            row = out[rows.indices[p]]
+            for q in range(first, p + 1):
+                row[rows.indices[q]] += left * rows.data[q]
+        if scale != 0.0:
+            for p in range(first, end):
+                out[last, rows.indices[p]] += kappa[i] * scale * rows.data[p]
+            out[last, last] += kappa[i] * scale * scale

@@ -1,0 +1,262 @@
+"""Linear classifiers: support vector machines and logistic regression without kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.certificates.screening import proved_zeros
+from maxmargin.core import checks, limits
+from maxmargin.core.problem import Bias
+from maxmargin.core.rows import Array
+from maxmargin.core.solution import Progress
+from maxmargin.estimators.linear_training import RULES, LinearTraining, Tasks, bias_kind, cost_of, is_loss, store
+from maxmargin.estimators.progress import SklearnPairs, SklearnSteps
+from maxmargin.losses import Hinge, HuberHinge, Logistic, SquaredHinge
+
+_LOSSES: dict[str, Callable[[], Any]] = {
+    "hinge": Hinge,
+    "squared_hinge": SquaredHinge,
+    "logistic": Logistic,
+    "huber_hinge": HuberHinge,
+}
+_RULES = RULES | {"loss": is_loss(*_LOSSES)}
+_SPARSE_WEIGHTS = ("squared_hinge", "logistic")
+
+
+def probabilities(values: Array) -> Array:
+    """P(class | x) of decision values under the logistic loss."""
+    if values.ndim == 1:
+        return np.column_stack([expit(-values), expit(values)])
+    shares = expit(values)
+    sums = shares.sum(axis=1, keepdims=True)
+    return np.divide(shares, sums, out=np.full_like(shares, 1.0 / shares.shape[1]), where=sums > 0)
+
+
+class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """Linear classifier, solved to a certified relative duality gap.
+
+    For two classes y in {-1, +1} it minimises
+
+        Omega(w) + sum_i C_i l(y_i, w'x_i + b),    Omega(w) = 1/2 ||w||^2 or ||w||_1;
+
+    more classes are solved one versus the rest.
+
+    Parameters
+    ----------
+    loss : {"hinge", "squared_hinge", "logistic", "huber_hinge"} or loss object, default="squared_hinge"
+        With m = y (w'x + b): max(0, 1 - m), its square, log(1 + exp(-m)), or a hinge whose corner is a parabola of half
+        width 1/2. An object of ``maxmargin.losses``, or your own with the methods of ``CustomLoss``.
+    penalty : {"l2", "l1"}, default="l2"
+        Omega. "l1" makes weights exactly zero; it takes the squared hinge and the logistic loss.
+    C : float, default=1.0
+        Cost of the losses; C_i is C times the weights of the row and its class.
+    lam : float, default=None
+        Replaces C: the notes' lambda, in the form of ``lam_form``.
+    lam_form : {"mean", "sum"}, default="mean"
+        "mean": mean loss + lam Omega(w), so C = 1 / (n lam), n the sum of the weights; "sum": C = 1 / lam.
+    fit_intercept : True, False or "regularized", default=True
+        A free bias b; none; or scikit-learn's, the weight of a constant feature ``intercept_scaling`` in the norm.
+    intercept_scaling : float, default=1.0
+        The constant feature of the regularised bias.
+    solver : {"auto", "newton", "alm", "dual_cd", "gd", "sgd"}, default="auto"
+        "auto" chooses by loss and shape, and hands over when a solver stalls; ``solver_`` says what and why. A solver
+        that is named runs alone. "gd" (descent with line search) and "sgd" cannot promise ``tol``.
+    tol : float, default=1e-4
+        Relative duality gap to prove: the objective is at most this share above its minimum. Problems of up to 1,000
+        rows are solved further, to what rounding allows.
+    max_iter : int, default=-1
+        Most steps of the solver (epochs of "dual_cd" and "sgd"), -1 for no limit; 1,000 for "gd" and "sgd".
+    time_limit : float, default=None
+        Seconds for the whole fit, certificate included. A fit that runs out of time keeps its model.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of C per class.
+    warm_start : bool, default=False
+        Start from the last fit on the same rows and classes.
+    random_state : int, RandomState or None, default=None
+        Order of rows in "dual_cd" and "sgd". None is not fixed; the solution does not depend on it beyond ``tol``.
+    n_jobs : int, default=None
+        Threads; None is all cores. Results do not depend on it.
+    verbose : int, default=0
+        Above zero, print a line per step of the solver; "violation" there is the relative gap.
+    callback : callable, default=None
+        Called with a ``Progress`` after every step (its ``violation`` is the relative gap); return True to stop.
+    interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does to a fit: raise KeyboardInterrupt, or keep the model so far.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The weights w.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The bias b.
+    certificate_ : Certificate
+        Primal and dual value and duality gap, recomputed from the model; ``parts`` holds one per class.
+    status_ : Status
+        How the fit ended (the worst of all classes).
+    solver_ : str
+        The solver that ended the fit, and why it was chosen.
+    n_passes_ : float
+        How often the rows were read, the mean over the classes.
+    zero_features_ : ndarray of bool of shape (n_features,)
+        With penalty "l1": features whose weight is proved to be zero at the optimum, for every class.
+    classes_, n_iter_, trace_, class_weight_, n_features_in_
+        Classes, steps (the most of any class), history, weights of the classes, number of features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from maxmargin import LinearSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LinearSVC(loss="hinge").fit(X, y)
+    >>> float(model.certificate_.relative_gap) < 1e-4
+    True
+    """
+
+    classes_: Array
+    coef_: Array
+    intercept_: Array
+
+    def __init__(
+        self,
+        *,
+        loss: Any = "squared_hinge",
+        penalty: str = "l2",
+        C: float = 1.0,
+        lam: float | None = None,
+        lam_form: str = "mean",
+        fit_intercept: Any = True,
+        intercept_scaling: float = 1.0,
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = -1,
+        time_limit: float | None = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callable[[Progress], bool | None] | None = None,
+        interrupt: str = "raise",
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.C = C
+        self.lam = lam
+        self.lam_form = lam_form
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.interrupt = interrupt
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        # Without a bias f vanishes at the origin: no weights can make one class win everywhere, as good scores would.
+        tags.classifier_tags.poor_score = bias_kind(self) is Bias.NONE
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_kept"}
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVC:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            Rows; float32 and float64 are read where they are, without a copy.
+        y : array-like of shape (n_samples,)
+            Labels of any kind.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 that multiply C: a weight of 2 is the same as having the row twice.
+
+        Returns
+        -------
+        LinearSVC
+            The fitted estimator.
+        """
+        begun = limits.now()
+        checks.parameters(self, _RULES)
+        if self.penalty == "l1" and self.loss not in _SPARSE_WEIGHTS:
+            raise ValueError(f"LinearSVC: penalty='l1' takes loss 'squared_hinge' or 'logistic'; got {self.loss!r}.")
+        tasks, fixed = self._read(X, y, sample_weight)
+        n_tasks = len(tasks.targets)
+        root = self._init_callback_context(max_subtasks=None if n_tasks == 1 else n_tasks)  # type: ignore[arg-type]
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        root.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
+        watched = n_tasks == 1 and hasattr(self, "_skl_callbacks")
+        steps = SklearnSteps(root, self, X, y, metadata) if watched else None
+        training = LinearTraining(self, tasks, begun, steps, SklearnPairs(root, self), fixed)
+        solutions = training.solve()
+        store(self, training, solutions, stacklevel=5)
+        if self.penalty == "l1":
+            self.zero_features_ = np.all(
+                [proved_zeros(training.problem(k), s.point) for k, s in enumerate(solutions)], 0
+            )
+        elif hasattr(self, "zero_features_"):
+            del self.zero_features_
+        if steps:
+            steps.close()
+        root.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata, reconstruction_attributes=dict)
+        return self
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Tasks, dict[str, Any]]:
+        """Checked data and the attributes that are known before solving."""
+        rows, y = checks.training_data(self, X, y, objects=False, square=False)
+        weights = checks.sample_weights(sample_weight, rows.shape[0])
+        if not weights.all():
+            used = np.flatnonzero(weights)
+            rows, y, weights = rows[used], y[used], weights[used]
+        classes, labels = np.unique(y, return_inverse=True)
+        checks.at_least_two(classes, type(self).__name__)
+        factors = checks.class_costs(self.class_weight, classes, y, weights)
+        costs = cost_of(self, weights) * factors[labels] * weights
+        if not costs.all():  # a class of weight zero
+            used = np.flatnonzero(costs)
+            rows, labels, costs = rows[used], labels[used], costs[used]
+        positives = [1] if len(classes) == 2 else range(len(classes))
+        targets = [lambda k=k: np.where(labels == k, 1.0, -1.0) for k in positives]
+        loss = _LOSSES[self.loss]() if isinstance(self.loss, str) else self.loss
+        return Tasks(rows, targets, costs, loss), {"classes_": classes, "class_weight_": factors}
+
+    def decision_function(self, X: Any) -> Array:
+        """W'x + b: one value for two classes, positive for ``classes_[1]``; else one per class."""
+        check_is_fitted(self)
+        X = checks.prediction_data(self, X, objects=False)
+        values = np.asarray(X @ self.coef_.T) + self.intercept_
+        return values.ravel() if len(self.classes_) == 2 else values
+
+    def predict(self, X: Any) -> Array:
+        """Labels: f >= 0 is ``classes_[1]``; with more classes the largest value, ties to the lowest class index."""
+        values = self.decision_function(X)
+        return self.classes_[(values >= 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)]
+
+    @available_if(lambda self: self.loss == "logistic" or isinstance(self.loss, Logistic))
+    def predict_proba(self, X: Any) -> Array:
+        """P(class | x) = 1 / (1 + exp(-f)) of the logistic loss; with more classes scaled to sum to one."""
+        return probabilities(self.decision_function(X))
+
+    @available_if(lambda self: self.loss == "logistic" or isinstance(self.loss, Logistic))
+    def predict_log_proba(self, X: Any) -> Array:
+        """Log P(class | x)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))

@@ -1,0 +1,198 @@
+"""What ``LinearSVC.fit`` and ``LinearSVR.fit`` do between reading their parameters and storing their attributes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from maxmargin.core import checks, limits
+from maxmargin.core.checks import Rule
+from maxmargin.core.design import Design
+from maxmargin.core.linear import LinearProblem, LinearSolution, Point
+from maxmargin.core.problem import Bias
+from maxmargin.core.rows import Array, rows_of
+from maxmargin.core.solution import Progress, Status, combine
+from maxmargin.core.threads import effective_jobs, task_map
+from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
+from maxmargin.losses import CustomLoss
+from maxmargin.losses.base import compiled
+from maxmargin.solvers.choose import SOLVERS
+from maxmargin.solvers.linear import LinearOptions, solve_linear
+
+
+def is_loss(*names: str) -> Rule:
+    """One of the named losses, or a loss object."""
+    words = f"one of {', '.join(map(repr, names))}, or an object with the methods of maxmargin.losses.CustomLoss"
+    return Rule(words, lambda v: v in names if isinstance(v, str) else compiled(v) or isinstance(v, CustomLoss))
+
+
+RULES: dict[str, Rule] = {
+    "C": Rule("a finite number > 0", lambda v: checks.positive(v) and checks.number(v)),
+    "lam": Rule("a number > 0, or None", lambda v: v is None or (checks.positive(v) and checks.number(v))),
+    "lam_form": checks.one_of("mean", "sum"),
+    "fit_intercept": Rule("True, False or 'regularized'", lambda v: checks.boolean(v) or v == "regularized"),
+    "intercept_scaling": Rule("a number > 0", lambda v: checks.positive(v) and checks.number(v)),
+    "penalty": checks.one_of("l2", "l1"),
+    "solver": checks.one_of("auto", *SOLVERS),
+    "tol": Rule("a number > 0", checks.positive),
+    "max_iter": Rule("-1 (no limit) or an integer >= 0", lambda v: checks.integer(v) and v >= -1),
+    "time_limit": Rule("a number of seconds > 0, or None", lambda v: v is None or checks.positive(v)),
+    "warm_start": Rule("True or False", checks.boolean),
+    "n_jobs": Rule("an integer or None", lambda v: v is None or checks.integer(v)),
+    "verbose": Rule("True, False or an integer", lambda v: checks.boolean(v) or checks.integer(v)),
+    "callback": Rule("a function or None", lambda v: v is None or callable(v)),
+    "interrupt": checks.one_of("raise", "keep"),
+}
+
+
+class Tasks(NamedTuple):
+    """What a fit learns from: rows of weight above zero, one array of targets per machine, and the rows' costs."""
+
+    X: Any
+    targets: list[Callable[[], Array]]
+    costs: Array
+    loss: Any
+
+
+class Kept(NamedTuple):
+    """Points of a fit and the costs they belong to, for the next fit on the same rows."""
+
+    points: list[Point]
+    costs: Array
+
+    def starts(self, tasks: Tasks, d: int) -> list[Point] | None:
+        """Where each machine starts: multipliers grow with their costs, so that they stay within bounds."""
+        fits = len(self.points) == len(tasks.targets) and self.costs.shape == tasks.costs.shape
+        if not fits or len(self.points[0].v) != d:
+            warnings.warn(
+                "warm_start: the data have another shape or other classes; this fit starts afresh.", stacklevel=6
+            )
+            return None
+        factor = tasks.costs / self.costs
+        return [Point(p.v, None if p.beta is None else p.beta * factor) for p in self.points]
+
+
+def cost_of(estimator: Any, weights: Array) -> float:
+    """C, or what ``lam`` stands for: 1 / (n lam) for the mean loss (002), 1 / lam for the sum (001, 003)."""
+    if estimator.lam is None:
+        return float(estimator.C)
+    return 1.0 / (estimator.lam * (float(weights.sum()) if estimator.lam_form == "mean" else 1.0))
+
+
+def bias_kind(estimator: Any) -> Bias:
+    """The estimator's ``fit_intercept`` as a kind of bias."""
+    if isinstance(estimator.fit_intercept, str):
+        return Bias(estimator.fit_intercept)
+    return Bias.FREE if estimator.fit_intercept else Bias.NONE
+
+
+class LinearTraining:
+    """One fit of one or more linear machines on the same rows."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        tasks: Tasks,
+        begun: float,
+        steps: SklearnSteps | None,
+        machines: SklearnPairs,
+        fixed: dict[str, Any] | None = None,
+    ) -> None:
+        self.estimator, self.tasks, self.begun, self.fixed = estimator, tasks, begun, fixed or {}
+        self.steps, self.machines = steps, machines
+        self.bias = bias_kind(estimator)
+        self.n_jobs = effective_jobs(estimator.n_jobs)
+        scale = {Bias.NONE: 0.0, Bias.FREE: 1.0, Bias.REGULARIZED: float(estimator.intercept_scaling)}
+        self.rows, self.scale = rows_of(tasks.X, tasks.X.dtype), scale[self.bias]
+
+    def solve(self) -> list[LinearSolution]:
+        """All machines, on the pool where there are several."""
+        estimator, n_tasks = self.estimator, len(self.tasks.targets)
+        kept = getattr(estimator, "_kept", None) if estimator.warm_start else None
+        starts = kept.starts(self.tasks, self.tasks.X.shape[1] + (self.scale != 0)) if kept else None
+        limit = estimator.time_limit
+        left = None if limit is None else max(1e-3, limit - (limits.now() - self.begun))
+        shares = TimeShares(left, [len(self.tasks.costs)] * n_tasks, self.n_jobs)
+        seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
+        with limits.limits():
+            return task_map(
+                lambda k: self._one(k, shares, starts[k] if starts else None, seed),
+                range(n_tasks),
+                self.n_jobs if n_tasks > 1 else 1,
+                keep=estimator.interrupt == "keep",
+            )
+
+    def _one(self, index: int, shares: TimeShares, start: Point | None, seed: int) -> LinearSolution:
+        tasks, estimator = self.tasks, self.estimator
+        options = LinearOptions(
+            tol=estimator.tol,
+            start=start,
+            max_iter=estimator.max_iter,
+            time_limit=shares.take(len(tasks.costs)),
+            watch=self._watcher(index),
+            interrupt=estimator.interrupt,
+            seed=seed,
+        )
+        with self.machines.pair() if len(tasks.targets) > 1 else nullcontext():
+            return solve_linear(self.problem(index), estimator.solver, options)
+
+    def problem(self, index: int) -> LinearProblem:
+        """The problem of one machine."""
+        tasks = self.tasks
+        design = Design(self.rows, self.scale, 1 if len(tasks.targets) > 1 else self.n_jobs)
+        penalty = self.estimator.penalty
+        return LinearProblem(design, tasks.targets[index](), tasks.costs, tasks.loss, self.bias, penalty)
+
+    def _watcher(self, index: int) -> Callable[[Progress, Callable[[], Array]], bool]:
+        """Everyone who wants to know of a step; True where one of them asks to stop."""
+        estimator, n_tasks = self.estimator, len(self.tasks.targets)
+        show = printer("" if n_tasks == 1 else f"class {index + 1}/{n_tasks} ") if estimator.verbose else None
+
+        def watch(seen: Progress, weights: Callable[[], Array]) -> bool:
+            if show:
+                show(seen)
+            stop = self.machines.stopped or (bool(estimator.callback(seen)) if estimator.callback else False)
+            if self.steps:
+                stop |= self.steps.step(lambda: self.model([weights()]))
+            return stop
+
+        return watch
+
+    def model(self, weights: list[Array]) -> dict[str, Any]:
+        """Fitted attributes of machines with these weights: ``coef_``, ``intercept_`` and those known before."""
+        features = self.tasks.X.shape[1]
+        biases = [self.scale * v[-1] if self.scale else 0.0 for v in weights]
+        return self.fixed | {"coef_": np.stack([v[:features] for v in weights]), "intercept_": np.array(biases)}
+
+
+def store(estimator: Any, training: LinearTraining, solutions: list[LinearSolution], stacklevel: int) -> None:
+    """Sets: every attribute that tells of the solve. Warns where a machine was not solved to ``tol``."""
+    for name, value in training.model([s.point.v for s in solutions]).items():
+        setattr(estimator, name, value)
+    one = len(solutions) == 1
+    estimator.certificate_ = combine([s.certificate for s in solutions])
+    estimator.status_ = max((s.status for s in solutions), key=lambda status: status.severity)
+    estimator.trace_ = solutions[0].trace if one else [s.trace for s in solutions]
+    estimator.n_iter_ = max(s.iterations for s in solutions)
+    estimator.n_passes_ = float(np.mean([s.passes for s in solutions]))
+    estimator.solver_ = "; ".join(dict.fromkeys(f"{s.solver}: {s.reason}" for s in solutions))
+    if estimator.warm_start:
+        estimator._kept = Kept([s.point for s in solutions], training.tasks.costs)
+    elif hasattr(estimator, "_kept"):
+        del estimator._kept
+    if estimator.status_ is not Status.CONVERGED:
+        unsolved = sum(s.status is not Status.CONVERGED for s in solutions)
+        of = "" if one else f" ({unsolved} of {len(solutions)} classes)"
+        worst = max(s.certificate.relative_gap for s in solutions)
+        warnings.warn(
+            f"{type(estimator).__name__} {estimator.status_}{of}. The model is kept; its largest relative gap is "
+            f"{worst:.2g} (tol {estimator.tol:g}).",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )

@@ -1,0 +1,532 @@
+"""Online learners by stochastic gradient descent: ``SGDSVC`` and ``SGDSVR``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.core import checks
+from maxmargin.core.checks import Rule
+from maxmargin.core.rows import Array, rows_of
+from maxmargin.core.threads import effective_jobs, thread_map
+from maxmargin.core.twins import find_twins
+from maxmargin.estimators.linear_svc import probabilities
+from maxmargin.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
+from maxmargin.losses.base import compiled
+from maxmargin.solvers.primal.sgd import Descent, Iterates
+
+FEW_ROWS = 1000  # up to here rows are drawn in proportion to their weights; beyond, weights scale the gradients
+
+
+class Season(NamedTuple):
+    """What a season did: its number, steps in all so far, the step length it began with, and the held-out score."""
+
+    number: int
+    steps: int
+    step_length: float
+    score: float
+
+
+def _is_schedule(value: Any) -> bool:
+    if isinstance(value, str):
+        return value == "auto"
+    try:
+        return len(value) > 0 and all(checks.integer(n) and n > 0 and checks.positive(eta) for n, eta in value)
+    except TypeError:
+        return False
+
+
+_RULES: dict[str, Rule] = {
+    "lam": Rule("a finite number > 0", lambda v: checks.positive(v) and checks.number(v)),
+    "C": Rule("a finite number > 0, or None", lambda v: v is None or (checks.positive(v) and checks.number(v))),
+    "fit_intercept": Rule("True or False", checks.boolean),
+    "batch_size": Rule("an integer > 0", lambda v: checks.integer(v) and v > 0),
+    "schedule": Rule("'auto' or a list of seasons (steps, step length)", _is_schedule),
+    "max_iter": Rule("an integer > 0", lambda v: checks.integer(v) and v > 0),
+    "average": Rule("True or False", checks.boolean),
+    "monitor": Rule("True or False", checks.boolean),
+    "early_stopping": Rule("True or False", checks.boolean),
+    "validation_fraction": Rule("a number between 0 and 1", lambda v: checks.number(v) and 0 < v < 1),
+    "n_iter_no_change": Rule("an integer > 0", lambda v: checks.integer(v) and v > 0),
+    "tol": Rule("a number >= 0", lambda v: checks.number(v) and v >= 0),
+    "warm_start": Rule("True or False", checks.boolean),
+    "n_jobs": Rule("an integer or None", lambda v: v is None or checks.integer(v)),
+    "verbose": Rule("True, False or an integer", lambda v: checks.boolean(v) or checks.integer(v)),
+}
+
+
+class _OnlineLearner(BaseEstimator):
+    """What both learners share: seasons over the rows, averages, held-out scores, ``partial_fit``."""
+
+    coef_: Array
+    intercept_: Array
+    _iterates: list[Iterates]
+    _first_lengths: list[float]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _train(self, X: Any, targets: list[Array], weights: Array, seasons: int, held_out: Any) -> None:
+        """Run seasons over the rows. Sets: coef_, intercept_, seasons_, n_iter_, t_."""
+        parameters: Any = self
+        lam = parameters.lam if parameters.C is None else 1.0 / (parameters.C * float(weights.sum()))
+        X, targets, weights = _merged(X, targets, weights)
+        n = X.shape[0]
+        drawn = n <= FEW_ROWS
+        factors = np.ones(n) if drawn else weights / weights.mean()
+        rows, scale = rows_of(X, X.dtype), float(bool(parameters.fit_intercept))
+        descents = [Descent(rows, y, factors, self._loss(), lam, scale) for y in targets]
+        rng = np.random.default_rng(check_random_state(parameters.random_state).randint(2**31 - 1))
+        batch, jobs = min(parameters.batch_size, n), effective_jobs(parameters.n_jobs)
+        if self._first_lengths is None and parameters.schedule == "auto":
+            self._first_lengths = [descent.first_length(np.random.default_rng(0), batch) for descent in descents]
+        best, waited = -np.inf, 0
+        kept: Any = None
+        for number, (rows_of_season, eta) in enumerate(self._seasons(n, seasons, batch)):
+            order = _draws(rng, weights, rows_of_season) if drawn else _order(rng, n, rows_of_season)
+            lengths = self._first_lengths if eta is None else [eta] * len(descents)
+
+            def run(k: int, order: Array = order, lengths: Any = lengths, decays: bool = eta is None) -> None:
+                self._iterates[k].forget_average()
+                descents[k].run(order, self._iterates[k], lengths[k], decays, batch)
+
+            thread_map(run, range(len(descents)), jobs)
+            self._take_weights()
+            score = self._score(*held_out) if held_out is not None else np.nan
+            self.seasons_.append(Season(number, int(self.t_), float(lengths[0]), score))
+            if parameters.verbose:
+                print(f"[maxmargin] season {number}  steps {int(self.t_)}  held-out score {score:.4f}")  # noqa: T201
+            if not parameters.early_stopping:
+                continue
+            waited = 0 if score > best + parameters.tol else waited + 1
+            if score > best:
+                best, kept = score, (self.coef_.copy(), self.intercept_.copy())
+            if waited >= parameters.n_iter_no_change:
+                break
+        self.n_iter_ = len(self.seasons_)
+        if kept is not None:
+            self.coef_, self.intercept_ = kept
+
+    def _seasons(self, n: int, most: int, batch: int) -> list[tuple[int, float | None]]:
+        """Rows and step length of each season; None is the decaying length."""
+        schedule = self.schedule  # type: ignore[attr-defined]
+        if isinstance(schedule, str):
+            return [(n, None)] * most
+        return [(steps * batch, float(eta)) for steps, eta in schedule]
+
+    def _take_weights(self) -> None:
+        """Sets: coef_, intercept_, t_."""
+        average = self.average  # type: ignore[attr-defined]
+        pairs = [it.average if average else it.last for it in self._iterates]
+        self.coef_ = np.stack([w for w, _ in pairs])
+        self.intercept_ = np.array([b for _, b in pairs]) * float(bool(self.fit_intercept))  # type: ignore[attr-defined]
+        self.t_ = float(self._iterates[0].numbers[4])
+
+    def _begin(self, machines: int, features: int, warm: bool) -> None:
+        """Fresh iterates, unless those of the last fit can go on."""
+        fits = warm and hasattr(self, "_iterates") and len(self._iterates) == machines
+        if fits and len(self._iterates[0].u) == features:
+            return
+        self._iterates = [Iterates(features) for _ in range(machines)]
+        self._first_lengths = None  # type: ignore[assignment]
+        self.seasons_: list[Season] = []
+
+    def _split(self, n: int, labels: Array | None) -> tuple[Array, Array] | None:
+        """Rows to learn from and rows held out, or None where nobody asks for a score; a share of each class."""
+        parameters: Any = self
+        if not (parameters.early_stopping or parameters.monitor):
+            return None
+        seed = parameters.random_state if isinstance(parameters.random_state, int | np.integer) else 0
+        order = np.random.default_rng(seed).permutation(n)
+        groups = [order] if labels is None else [order[labels[order] == k] for k in np.unique(labels)]
+        held = [group[: max(1, round(parameters.validation_fraction * len(group)))] for group in groups]
+        out = np.concatenate(held)
+        kept = np.setdiff1d(order, out)
+        if not len(kept) or (labels is not None and len(np.unique(labels[kept])) < len(groups)):
+            raise ValueError(
+                f"{type(self).__name__}: too few rows to hold out validation_fraction="
+                f"{parameters.validation_fraction} of them for early_stopping or monitor."
+            )
+        return kept, np.sort(out)
+
+    def _loss(self) -> Any:
+        raise NotImplementedError
+
+    def _score(self, X: Any, y: Array, weights: Array) -> float:
+        raise NotImplementedError
+
+
+def _merged(X: Any, targets: list[Array], weights: Array) -> tuple[Any, list[Array], Array]:
+    """Few rows: equal ones with equal targets become one, in an order that depends on their values alone."""
+    if X.shape[0] > FEW_ROWS:
+        return X, targets, weights
+    labels = np.unique(np.stack(targets, axis=1), axis=0, return_inverse=True)[1].ravel()
+    twins = find_twins(X, labels, weights)
+    weights = np.bincount(twins.group, weights=weights)
+    return X[twins.first], [y[twins.first] for y in targets], weights
+
+
+def _draws(rng: np.random.Generator, weights: Array, wanted: int) -> Array:
+    """Row numbers for a season, drawn in proportion to the weights: a weight of 2 is then the same as two rows."""
+    return np.searchsorted(np.cumsum(weights / weights.sum()), rng.random(wanted)).clip(0, len(weights) - 1)
+
+
+def _order(rng: np.random.Generator, n: int, wanted: int) -> Array:
+    """Row numbers for a season: permutations one after another."""
+    return np.concatenate([rng.permutation(n) for _ in range(-(-wanted // n))])[:wanted]
+
+
+_CLASSES: dict[str, Callable[[], Any]] = {"hinge": Hinge, "squared_hinge": SquaredHinge, "logistic": Logistic}
+_NUMBERS: dict[str, Callable[[float], Any]] = {
+    "epsilon_insensitive": EpsilonInsensitive,
+    "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
+}
+
+
+def _named(names: Any) -> Rule:
+    words = f"one of {', '.join(map(repr, names))}, or a loss of maxmargin.losses"
+    return Rule(words, lambda v: v in names if isinstance(v, str) else compiled(v))
+
+
+class SGDSVC(ClassifierMixin, _OnlineLearner):
+    """Linear classifier trained by stochastic gradient descent: for streams, and for a good model within one pass.
+
+    It descends on mean_i l(y_i, w'x_i + b) + lam/2 ||w||^2 (the notes' form); more classes one versus the rest. For the
+    exact optimum with a certificate use ``LinearSVC``.
+
+    Parameters
+    ----------
+    loss : {"hinge", "squared_hinge", "logistic"} or loss of ``maxmargin.losses``, default="hinge"
+        The loss.
+    lam : float, default=1e-4
+        Weight of the norm.
+    C : float, default=None
+        Replaces lam by 1 / (C n), n the sum of the weights of all rows in ``fit`` (of one call in ``partial_fit``).
+    fit_intercept : bool, default=True
+        Whether there is a (free) bias.
+    batch_size : int, default=1
+        Rows whose gradients are averaged in a step.
+    schedule : "auto" or list of (steps, step length), default="auto"
+        Seasons of constant step length, such as ``[(1000, 1e-3), (1000, 1e-4)]``. "auto" makes a season of each pass
+        over the rows, with a first length found by trial and decaying lengths.
+    max_iter : int, default=10
+        Passes over the rows, the seasons of "auto".
+    average : bool, default=True
+        Take the average of the iterates over the last season instead of the last iterate.
+    monitor : bool, default=False
+        Hold rows out and record the accuracy on them after each season, in ``seasons_``.
+    early_stopping : bool, default=False
+        Stop when that accuracy has not grown by ``tol`` for ``n_iter_no_change`` seasons, and keep the best weights.
+    validation_fraction : float, default=0.1
+        Share of each class that is held out.
+    n_iter_no_change : int, default=3
+        Patience of ``early_stopping``.
+    tol : float, default=1e-3
+        Least growth of the accuracy that counts.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the rows' weights per class; ``partial_fit`` takes a dict or None.
+    warm_start : bool, default=False
+        ``fit`` goes on from the last weights.
+    random_state : int, RandomState or None, default=None
+        Order of the rows.
+    n_jobs : int, default=None
+        Threads for several classes; None is all cores. Results do not depend on it.
+    verbose : int, default=0
+        Above zero, print a line per season.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_
+        Weights (1 or n_classes rows), biases, labels.
+    seasons_ : list of Season
+        Number, steps so far, step length and held-out accuracy of every season.
+    n_iter_ : int
+        Number of seasons.
+    t_ : float
+        Steps so far.
+    """
+
+    classes_: Array
+
+    def __init__(
+        self,
+        *,
+        loss: Any = "hinge",
+        lam: float = 1e-4,
+        C: float | None = None,
+        fit_intercept: bool = True,
+        batch_size: int = 1,
+        schedule: Any = "auto",
+        max_iter: int = 10,
+        average: bool = True,
+        monitor: bool = False,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        tol: float = 1e-3,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.lam = lam
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.batch_size = batch_size
+        self.schedule = schedule
+        self.max_iter = max_iter
+        self.average = average
+        self.monitor = monitor
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = not self.fit_intercept  # f = 0 at the origin, whatever the weights
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDSVC:
+        """Learn from all rows, in seasons.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows.
+
+        Returns
+        -------
+        SGDSVC
+            The fitted estimator.
+        """
+        checks.parameters(self, _RULES | {"loss": _named(_CLASSES)})
+        X, y = checks.training_data(self, X, y, objects=False, square=False)
+        weights = checks.sample_weights(sample_weight, X.shape[0])
+        classes = np.unique(y[weights > 0])
+        checks.at_least_two(classes, type(self).__name__)
+        used = np.flatnonzero(weights)
+        if len(used) < len(weights):
+            X, y, weights = X[used], y[used], weights[used]
+        labels = np.searchsorted(classes, y)
+        factors = checks.class_costs(self.class_weight, classes, y, weights)
+        weights = weights * factors[labels]
+        same = self.warm_start and hasattr(self, "classes_") and np.array_equal(self.classes_, classes)
+        self.classes_ = classes
+        self._begin(self._machines, X.shape[1], warm=bool(same))
+        parts = self._split(X.shape[0], labels)
+        if parts is None:
+            self._train(X, self._targets(labels), weights, self.max_iter, None)
+        else:
+            kept, out = parts
+            held_out = X[out], classes[labels[out]], weights[out]
+            self._train(X[kept], self._targets(labels[kept]), weights[kept], self.max_iter, held_out)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> SGDSVC:
+        """Learn from further rows: one season over them, from where the last one ended.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels, all among ``classes``.
+        classes : array-like, default=None
+            All labels there will be; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows.
+
+        Returns
+        -------
+        SGDSVC
+            The estimator.
+        """
+        checks.parameters(self, _RULES | {"loss": _named(_CLASSES)})
+        first = not hasattr(self, "classes_")
+        if first and classes is None:
+            raise ValueError("SGDSVC.partial_fit: the first call needs classes, the list of all labels there will be.")
+        if self.class_weight == "balanced":
+            raise ValueError("SGDSVC.partial_fit cannot balance classes it has not seen: give class_weight as a dict.")
+        X, y = checks.further_data(self, X, y, reset=first)
+        if classes is not None:
+            known = np.unique(classes)
+            if not first and not np.array_equal(known, self.classes_):
+                raise ValueError(f"classes={classes!r} is not what the first call said: {self.classes_!r}.")
+            checks.at_least_two(known, type(self).__name__)
+            self.classes_ = known
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(f"y holds labels that classes did not name: {unknown!r}.")
+        labels = np.searchsorted(self.classes_, y)
+        weights = checks.sample_weights(sample_weight, X.shape[0])
+        weights = weights * checks.class_costs(self.class_weight, self.classes_, y, weights)[labels]
+        self._begin(self._machines, X.shape[1], warm=not first)
+        self._train(X, self._targets(labels), weights, 1, None)
+        return self
+
+    @property
+    def _machines(self) -> int:
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
+
+    def _targets(self, labels: Array) -> list[Array]:
+        positives = [1] if self._machines == 1 else range(len(self.classes_))
+        return [np.where(labels == k, 1.0, -1.0) for k in positives]
+
+    def _loss(self) -> Any:
+        return _CLASSES[self.loss]() if isinstance(self.loss, str) else self.loss
+
+    def _score(self, X: Any, y: Array, weights: Array) -> float:
+        return float(accuracy_score(y, self._decide(self._values(X)), sample_weight=weights))
+
+    def _values(self, X: Any) -> Array:
+        values = np.asarray(X @ self.coef_.T) + self.intercept_
+        return values.ravel() if len(self.classes_) == 2 else values
+
+    def _decide(self, values: Array) -> Array:
+        return self.classes_[(values >= 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)]
+
+    def decision_function(self, X: Any) -> Array:
+        """W'x + b: one value for two classes, positive for ``classes_[1]``; else one per class."""
+        check_is_fitted(self)
+        return self._values(checks.prediction_data(self, X, objects=False))
+
+    def predict(self, X: Any) -> Array:
+        """Labels: f >= 0 is ``classes_[1]``; with more classes the largest value, ties to the lowest class index."""
+        return self._decide(self.decision_function(X))
+
+    @available_if(lambda self: self.loss == "logistic" or isinstance(self.loss, Logistic))
+    def predict_proba(self, X: Any) -> Array:
+        """P(class | x) = 1 / (1 + exp(-f)) of the logistic loss; with more classes scaled to sum to one."""
+        return probabilities(self.decision_function(X))
+
+
+class SGDSVR(RegressorMixin, _OnlineLearner):
+    """Linear regression trained by stochastic gradient descent with the losses of support vector regression.
+
+    It descends on mean_i max(0, |y_i - w'x_i - b| - epsilon)^p + lam/2 ||w||^2, p = 1 or 2. For the exact optimum with
+    a certificate use ``LinearSVR``.
+
+    Parameters
+    ----------
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"} or loss of ``maxmargin.losses``, \
+    default="epsilon_insensitive"
+        p = 1 or p = 2.
+    epsilon : float, default=0.0
+        Half width of the tube within which errors cost nothing.
+    lam, C, fit_intercept, batch_size, schedule, max_iter, average, monitor, early_stopping, validation_fraction, \
+    n_iter_no_change, tol, warm_start, random_state, n_jobs, verbose
+        As in ``SGDSVC``; the held-out score is R^2.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights.
+    intercept_, seasons_, n_iter_, t_
+        As in ``SGDSVC``.
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: Any = "epsilon_insensitive",
+        epsilon: float = 0.0,
+        lam: float = 1e-4,
+        C: float | None = None,
+        fit_intercept: bool = True,
+        batch_size: int = 1,
+        schedule: Any = "auto",
+        max_iter: int = 10,
+        average: bool = True,
+        monitor: bool = False,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 3,
+        tol: float = 1e-3,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.epsilon = epsilon
+        self.lam = lam
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.batch_size = batch_size
+        self.schedule = schedule
+        self.max_iter = max_iter
+        self.average = average
+        self.monitor = monitor
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDSVR:
+        """Learn from all rows, in seasons (see ``SGDSVC.fit``)."""
+        self._check()
+        X, y = checks.regression_data(self, X, y)
+        weights = checks.sample_weights(sample_weight, X.shape[0])
+        used = np.flatnonzero(weights)
+        if len(used) < len(weights):
+            X, y, weights = X[used], y[used], weights[used]
+        self._begin(1, X.shape[1], self.warm_start)
+        parts = self._split(X.shape[0], None)
+        if parts is None:
+            self._train(X, [y], weights, self.max_iter, None)
+        else:
+            kept, out = parts
+            self._train(X[kept], [y[kept]], weights[kept], self.max_iter, (X[out], y[out], weights[out]))
+        self.coef_ = self.coef_.ravel()
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDSVR:
+        """Learn from further rows: one season over them, from where the last one ended."""
+        self._check()
+        first = not hasattr(self, "coef_")
+        X, y = checks.regression_data(self, X, y, reset=first)
+        self._begin(1, X.shape[1], warm=not first)
+        self._train(X, [y], checks.sample_weights(sample_weight, X.shape[0]), 1, None)
+        self.coef_ = self.coef_.ravel()
+        return self
+
+    def _check(self) -> None:
+        epsilon = Rule("a finite number >= 0", lambda v: checks.number(v) and v >= 0)
+        checks.parameters(self, _RULES | {"loss": _named(_NUMBERS), "epsilon": epsilon})
+
+    def _loss(self) -> Any:
+        return _NUMBERS[self.loss](float(self.epsilon)) if isinstance(self.loss, str) else self.loss
+
+    def _score(self, X: Any, y: Array, weights: Array) -> float:
+        return float(r2_score(y, np.asarray(X @ self.coef_.ravel()) + self.intercept_[0], sample_weight=weights))
+
+    def predict(self, X: Any) -> Array:
+        """W'x + b."""
+        check_is_fitted(self)
+        X = checks.prediction_data(self, X, objects=False)
+        return np.asarray(X @ self.coef_) + self.intercept_[0]

@@ -1,0 +1,178 @@
+"""What a loss is, and loops over all rows that work for every loss.
+
+A machine minimises Omega(w) + sum_i c_i l(y_i, z_i) over z = Xw + b. Everything a solver needs of a loss l is a
+function of numbers:
+
+    value       l(y, z)
+    slope       dl/dz; 0 at a kink that is the minimum, the side of smaller slope at others
+    curvature   d2l/dz2, and 0 where it does not exist
+    conjugate   c l*(y, -beta / c), with l*(y, s) = max_z s z - l(y, z); infinite outside its domain
+    dual_step   argmin_beta conjugate(beta) + z (beta - old) + (beta - old)^2 / (2 sigma)
+    step_slope  -d dual_step / dz, between 0 and sigma
+
+beta_i = -c_i l'(z_i) is the signed multiplier of row i: w = sum_i beta_i x_i at the optimum. ``dual_step`` with
+sigma = 1 / ||x_i||^2 is the exact step of coordinate descent in the dual; with one sigma for all rows it is the
+multiplier update of the augmented Lagrangian z = prox(...): one formula serves both solvers.
+
+A loss of ours is a NamedTuple of its parameters and six registered functions, compiled into the loops below. A loss of
+yours is any object with the methods of ``CustomLoss``, on arrays.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from maxmargin.core.jit import generic, kernel, larger
+from maxmargin.core.rows import Array
+
+
+@runtime_checkable
+class CustomLoss(Protocol):
+    """A loss that is not built in, as functions of arrays. With a second derivative it is solved by Newton's method.
+
+    ``curvature`` is optional: leave it out where the loss has kinks, and the machine is trained by descent.
+    """
+
+    def value(self, y: Array, z: Array) -> Array:
+        """l(y, z), convex in z."""
+        ...
+
+    def slope(self, y: Array, z: Array) -> Array:
+        """dl/dz, a subgradient at kinks."""
+        ...
+
+    def conjugate(self, y: Array, s: Array) -> Array:
+        """l*(y, s) = max_z s z - l(y, z), infinite where there is no maximum."""
+        ...
+
+
+@generic
+def value(loss, y, z):
+    """l(y, z)."""
+
+
+@generic
+def slope(loss, y, z):
+    """dl/dz."""
+
+
+@generic
+def curvature(loss, y, z):
+    """d2l/dz2."""
+
+
+@generic
+def conjugate(loss, y, c, beta):
+    """C l*(y, -beta / c)."""
+
+
+@generic
+def dual_step(loss, y, c, z, old, sigma):
+    """argmin_beta conjugate(beta) + z (beta - old) + (beta - old)^2 / (2 sigma)."""
+
+
+@generic
+def step_slope(loss, y, c, z, old, sigma):
+    """-d dual_step / dz."""
+
+
+def compiled(loss: Any) -> bool:
+    """Whether the loss is one of ours."""
+    return value.knows(type(loss))
+
+
+def has_curvature(loss: Any) -> bool:
+    """Whether Newton's method applies: a second derivative that is not zero everywhere."""
+    return loss.smooth if compiled(loss) else hasattr(loss, "curvature")
+
+
+def total(loss: Any, y: Array, c: Array, z: Array) -> float:
+    """sum_i c_i l(y_i, z_i)."""
+    if compiled(loss):
+        return _total(loss, y, c, z)
+    return float(c @ loss.value(y, z))
+
+
+def multipliers(loss: Any, y: Array, c: Array, z: Array, beta: Array, kappa: Array) -> None:
+    """Beta = -c l'(z) and kappa = c l''(z). Writes: beta, kappa."""
+    if compiled(loss):
+        _multipliers(loss, y, c, z, beta, kappa)
+        return
+    np.multiply(-c, loss.slope(y, z), out=beta)
+    if hasattr(loss, "curvature"):
+        np.multiply(c, loss.curvature(y, z), out=kappa)
+    else:
+        kappa[:] = 0.0
+
+
+def fenchel_young(loss: Any, y: Array, c: Array, z: Array, beta: Array) -> tuple[float, float, float, float]:
+    """Sum c l(z), sum conjugate(beta), the sum of c l(z) + conjugate(beta) + beta z >= 0, and its largest term / c.
+
+    A term is zero exactly where beta_i is a multiplier of z_i: these are the rows' shares of the duality gap.
+    """
+    if compiled(loss):
+        return _fenchel_young(loss, y, c, z, beta)
+    losses, conjugates = c * loss.value(y, z), c * loss.conjugate(y, -beta / c)
+    terms = np.maximum(losses + conjugates + beta * z, 0.0)
+    return float(losses.sum()), float(conjugates.sum()), float(terms.sum()), float((terms / c).max(initial=0.0))
+
+
+@kernel()
+def _total(loss, y, c, z):
+    total = 0.0
+    for i in range(len(z)):
+        total += c[i] * value(loss, y[i], z[i])
+    return total
+
+
+@kernel()
+def _multipliers(loss, y, c, z, beta, kappa):
+    """Writes: beta, kappa."""
+    for i in range(len(z)):
+        beta[i] = -c[i] * slope(loss, y[i], z[i])
+        kappa[i] = c[i] * curvature(loss, y[i], z[i])
+
+
+@kernel()
+def dual_steps(loss, y, c, z, old, sigma, beta, kappa):
+    """The multiplier update of the augmented Lagrangian and its slope. Writes: beta, kappa."""
+    for i in range(len(z)):
+        beta[i] = dual_step(loss, y[i], c[i], z[i], old[i], sigma)
+        kappa[i] = step_slope(loss, y[i], c[i], z[i], old[i], sigma)
+
+
+@kernel()
+def _fenchel_young(loss, y, c, z, beta):
+    losses, conjugates, terms, worst = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(z)):
+        here, dual = c[i] * value(loss, y[i], z[i]), conjugate(loss, y[i], c[i], beta[i])
+        term = larger(here + dual + beta[i] * z[i], 0.0)
+        losses += here
+        conjugates += dual
+        terms += term
+        worst = larger(worst, term / c[i])
+    return losses, conjugates, terms, worst
+
+
+def on_arrays(cls: type) -> type:
+    """Give a loss of ours the methods of ``CustomLoss``, so that all losses can be looked at in the same way."""
+
+    def method(function: Any) -> Any:
+        def apply(self: Any, y: Any, *rest: Any) -> Any:
+            scalars = np.vectorize(lambda *numbers: function(self, *numbers), otypes=[np.float64])
+            return scalars(y, *rest)
+
+        apply.__doc__ = function.__doc__
+        return apply
+
+    made: Any = cls
+    made.value, made.slope, made.curvature = method(value), method(slope), method(curvature)
+    made.conjugate = lambda self, y, s: method(conjugate)(self, y, 1.0, -np.asarray(s, np.float64))
+    made.conjugate.__doc__ = CustomLoss.conjugate.__doc__
+    return cls
+
+
+INFINITE = math.inf

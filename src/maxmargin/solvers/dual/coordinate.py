@@ -1,0 +1,164 @@
+"""Coordinate descent in the dual (Hsieh et al. 2008) for every loss, with shrinking and a gap that costs nothing extra.
+
+One row after another gets the exact multiplier for the present weights, ``dual_step`` with sigma = 1 / ||a_i||^2, and
+v = A'beta follows. Each visit knows the row's score, so an epoch also sums the rows' shares of the duality gap.
+
+A row is left out while its multiplier would stay the same even if its score moved by the largest violation of the last
+epoch; the end is always judged on all rows. Rows are visited in random order within windows, and windows in random
+order: memory is read in runs that the cache can follow.
+
+A free bias is the multiplier of sum(beta) = 0. It is found by the augmented Lagrangian of that one constraint: rows see
+z = x'w + b + rho sum(beta), and b moves by rho sum(beta) after every epoch.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.certificates.linear import best_bias
+from maxmargin.core import limits
+from maxmargin.core.jit import kernel, larger
+from maxmargin.core.linear import LinearProblem, Point
+from maxmargin.core.rows import row_axpy, row_dot
+from maxmargin.losses.base import conjugate, dual_step, value
+
+WINDOW = 2048
+STEP_ENTRIES = 20_000_000  # stored entries that one step of the driver may visit: tens of milliseconds
+STEP_EPOCHS = 20
+
+
+class DualCD:
+    """State and steps of one solve."""
+
+    name = "dual_cd"
+
+    def __init__(self, problem: LinearProblem, start: Point, tol: float, seed: int = 0) -> None:
+        self.problem, self.tol = problem, tol
+        design = problem.design
+        self.beta = np.zeros(problem.n) if start.beta is None else start.beta.copy()
+        self.v = design.combine(self.beta) if self.beta.any() else np.zeros(problem.d)
+        self.squares = design.squared_norms()
+        self.bias = float(start.v[-1]) if problem.free_bias else 0.0
+        self.rho = 0.0
+        if problem.free_bias:  # squared_norms counts the constant 1 of the bias column
+            self.rho = float(np.mean(self.squares)) - 1.0 or 1.0
+            self.squares += self.rho - 1.0
+        self.random = np.array([seed * 2 + 88172645463325252], np.uint64)
+        self.order = np.arange(problem.n)
+        self.slack = np.inf
+        self.iterations = 0
+        self.exhausted = False
+        self.gap, self.objective = np.inf, 0.0
+
+    @property
+    def point(self) -> Point:
+        """V = A'beta, and where the bias is free the best one for these weights."""
+        if not self.problem.free_bias:
+            return Point(self.v, self.beta)
+        v = self.v.copy()
+        v[-1] = 0.0
+        v[-1] = best_bias(self.problem, self.problem.design.scores(v))
+        return Point(v, self.beta)
+
+    def refine(self, tol: float) -> None:
+        """Aim lower, at all rows again, with weights recomputed from the multipliers."""
+        self.tol = tol
+        self.v = self.problem.design.combine(self.beta)
+        self.order, self.slack = np.arange(self.problem.n), np.inf
+
+    def step(self) -> None:
+        """Epochs, until some tens of milliseconds have gone by or the gap looks small enough."""
+        design, visited = self.problem.design, 0.0
+        for _ in range(STEP_EPOCHS):
+            share = len(self.order) / max(1, self.problem.n)
+            self._epoch()
+            visited += share * design.entries
+            if visited > STEP_ENTRIES or self.gap <= self.tol:
+                return
+            limits.checkpoint()
+
+    def _epoch(self) -> None:
+        """One visit to every row in ``order``. Sets: order, slack, gap, objective."""
+        problem, design = self.problem, self.problem.design
+        everyone = len(self.order) == problem.n
+        kept = np.empty_like(self.order)
+        state = np.array([self.v[-1] if design.scale else 0.0, 0.0, 0.0, 0.0])
+        bias_scale = self.rho if problem.free_bias else design.scale**2
+        state[0] = self.beta.sum()
+        count, worst = _visit(
+            design.rows, self.order, problem.y, problem.costs, self.squares, problem.loss, self.slack, self.bias,
+            bias_scale, self.v, self.beta, self.random, kept, state,
+        )  # fmt: skip
+        if design.scale:
+            self.v[-1] = state[0] * design.scale
+        self.iterations += 1
+        design.passes += len(self.order) / max(1, problem.n)
+        w = self.v[problem.penalized]
+        primal = 0.5 * float(w @ w) + state[1]
+        gap = state[3] + (abs(state[0]) * (1.0 + abs(self.bias)) if problem.free_bias else 0.0)
+        self.objective = -0.5 * float(w @ w) - state[2]
+        self.order = kept[:count]
+        self.slack = worst
+        if problem.free_bias:
+            self.bias += self.rho * state[0]
+        if everyone:
+            self.gap, self._primal = gap / max(primal, 1e-300), primal
+        elif worst <= self._calm or gap <= 0.5 * self.tol * self._primal:
+            self.order, self.slack = np.arange(problem.n), np.inf
+        if everyone:
+            self._calm = 0.1 * worst
+
+
+@kernel(reductions=True)
+def _visit(rows, order, y, c, squares, loss, slack, bias, bias_scale, v, beta, random, kept, state):
+    """Visit the rows in ``order``; returns how many are kept for the next epoch and the largest violation.
+
+    ``state`` holds sum(beta) and sums over the visited rows of losses, conjugates and gaps.
+    Writes: v, beta, random, kept, state.
+    """
+    n_windows = (len(order) + WINDOW - 1) // WINDOW
+    windows = np.arange(n_windows)
+    _shuffle(windows, 0, n_windows, random)
+    count, worst, total = 0, 0.0, state[0]
+    for at in windows:
+        first, last = at * WINDOW, min((at + 1) * WINDOW, len(order))
+        _shuffle(order, first, last, random)
+        for position in range(first, last):
+            i = order[position]
+            z = row_dot(rows, i, v) + bias + bias_scale * total
+            old = beta[i]
+            loss_here, dual_here = c[i] * value(loss, y[i], z), conjugate(loss, y[i], c[i], old)
+            state[1] += loss_here
+            state[2] += dual_here
+            state[3] += larger(loss_here + dual_here + old * z, 0.0)
+            if squares[i] == 0.0:
+                continue
+            new = dual_step(loss, y[i], c[i], z, old, 1.0 / squares[i])
+            if new != old:
+                row_axpy(rows, i, new - old, v)
+                total += new - old
+                beta[i] = new
+                worst = larger(worst, abs(new - old) * squares[i])
+            elif (
+                slack < np.inf
+                and dual_step(loss, y[i], c[i], z + slack, old, 1.0 / squares[i]) == old
+                and dual_step(loss, y[i], c[i], z - slack, old, 1.0 / squares[i]) == old
+            ):
+                continue
+            kept[count] = i
+            count += 1
+    state[0] = total
+    return count, worst
+
+
+@kernel()
+def _shuffle(items, first, last, random):
+    """Fisher and Yates, with a xorshift generator (Marsaglia 2003). Writes: items, random."""
+    x = random[0]
+    for k in range(last - 1, first, -1):
+        x ^= x << np.uint64(13)
+        x ^= x >> np.uint64(7)
+        x ^= x << np.uint64(17)
+        j = first + np.int64(x % np.uint64(k - first + 1))
+        items[k], items[j] = items[j], items[k]
+    random[0] = x
