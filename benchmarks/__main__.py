@@ -1,6 +1,7 @@
 """``python -m benchmarks WHAT``: measure and print.
 
 kernel      us and the peers on the same data: times, ratios, dual values, gaps, support vectors, memory
+linear      linear machines: certificates, and time to a suboptimality of 1e-4, ours and the peers'
 scaling     time against the number of rows, with exponents and a plot
 memory      growth of resident memory within two budgets
 composed, limits, interrupts, small, startup
@@ -10,9 +11,10 @@ import argparse
 import pathlib
 import warnings
 
-from benchmarks import behaviour, comparison, memory, scaling, sets
+from benchmarks import behaviour, comparison, linear, linear_worker, memory, scaling, sets
 from benchmarks.worker import PEERS
 
+KERNEL_PEERS = ["maxmargin", "sklearn", "sklearnex"]
 BEHAVIOUR = {
     f.__name__: f
     for f in (behaviour.composed, behaviour.limits, behaviour.interrupts, behaviour.small, behaviour.startup)
@@ -31,7 +33,9 @@ def main() -> None:
     parser.add_argument(
         "--sets", nargs="+", help="names of data sets; 'held_out' stands for those no constant was chosen on"
     )
-    parser.add_argument("--peers", nargs="+", choices=PEERS, default=["maxmargin", "sklearn", "sklearnex"])
+    every = dict.fromkeys([*PEERS, *linear_worker.PEERS])
+    parser.add_argument("--peers", nargs="+", choices=list(every), help="all that are installed if omitted")
+    parser.add_argument("--cap", type=float, default=600.0, help="seconds after which a linear peer's run is ended")
     parser.add_argument("--repeats", type=int, default=comparison.REPEATS)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parent / "results")
     given = parser.parse_args()
@@ -42,15 +46,19 @@ def main() -> None:
         if what == "kernel":
             chosen = given.sets or sets.names(folder)
             names = [name for item in chosen for name in (sets.HELD_OUT if item == "held_out" else (item,))]
-            comparison.run(names, given.peers, folder, given.out, given.repeats)
+            comparison.run(names, given.peers or KERNEL_PEERS, folder, given.out, given.repeats)
+        elif what == "linear":
+            chosen = given.sets or sets.linear_names(folder)
+            peers = given.peers or list(linear_worker.PEERS)
+            linear.run(chosen, peers, folder, given.out, linear.REPEATS, given.cap)
         elif what == "scaling":
-            scaling.run(given.peers, given.out, given.repeats)
+            scaling.run(given.peers or KERNEL_PEERS, given.out, given.repeats)
         elif what == "memory":
             memory.run(folder, given.sets or (["a9a"] if folder else ["generated20k"]))
         elif what in BEHAVIOUR:
             BEHAVIOUR[what]()
         else:
-            parser.error(f"nothing is called {what}: choose kernel, scaling, memory, {', '.join(BEHAVIOUR)}")
+            parser.error(f"nothing is called {what}: choose kernel, linear, scaling, memory, {', '.join(BEHAVIOUR)}")
 
 
 if __name__ == "__main__":

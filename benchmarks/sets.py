@@ -100,14 +100,14 @@ def case(name: str, folder: pathlib.Path | None) -> Case:
     return Case(name, X, y, X_test[:TEST_ROWS], recipe.C, float(gamma))
 
 
-def _rows(z, part: str) -> Any:
+def _rows(z, part: str, dense: bool = True) -> Any:
     if part in z.files:
         return np.asarray(z[part], np.float32)
     if f"{part}_data" not in z.files:
         return None
     stored = tuple(z[f"{part}_{field}"] for field in ("data", "indices", "indptr"))
     X = sparse.csr_array((stored[0].astype(np.float32), *stored[1:]), shape=tuple(z[f"{part}_shape"]))
-    return X.toarray() if X.shape[1] <= WIDE else X
+    return X.toarray() if dense and X.shape[1] <= WIDE else X
 
 
 def _scaled(X, X_test, scaling: str) -> tuple[Any, Any]:
@@ -144,3 +144,49 @@ def generated(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     X = rng.normal(size=(n, d)).astype(np.float32)
     y = (np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=n) > 0).astype(int)
     return X, y
+
+
+# Linear machines: (stored set, scaling, class set against the rest). Counts become tf-idf with logarithmic counts.
+LINEAR = {
+    "covtype": ("covtype", "standard", 2),
+    "skin_nonskin": ("skin_nonskin", "", None),
+    "mnist": ("mnist", "pixels", None),
+    "a9a": ("a9a", "", None),
+    "w8a": ("w8a", "", None),
+    "ijcnn1": ("ijcnn1", "", None),
+    "20news": ("20news_counts", "tfidf", None),
+    "imdb": ("imdb_counts", "tfidf", None),
+    "sector": ("sector", "", None),
+    "madelon": ("madelon", "standard", None),
+}
+LINEAR_WITHOUT_FOLDER = ("breast_cancer", "digits", "generated20k")
+
+
+def linear_names(folder: pathlib.Path | None) -> list[str]:
+    """The sets that a run of the linear comparison without names uses."""
+    return list(LINEAR) if folder else list(LINEAR_WITHOUT_FOLDER)
+
+
+def linear_case(name: str, folder: pathlib.Path | None) -> Case:
+    """Training rows for linear machines, sparse sets as they are stored."""
+    if name not in LINEAR:
+        return bundled(name)
+    if folder is None:
+        raise SystemExit(f"The set {name} needs a data folder: --data or {FOLDER_VARIABLE}.")
+    stored, scaling, positive = LINEAR[name]
+    with np.load(folder / f"{stored}.npz") as z:
+        X, y = _rows(z, "X", dense=False), z["y"]
+    if positive is not None:
+        y = (y == positive).astype(int)
+    X = tfidf(X) if scaling == "tfidf" else _scaled(X, None, scaling)[0]
+    return Case(name, X, y, X[:1], 1.0, 1.0)
+
+
+def tfidf(X) -> Any:
+    """(1 + log count) log-idf, rows of length one, in float32."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    made = sparse.csr_array(TfidfTransformer(sublinear_tf=True).fit_transform(X))
+    return sparse.csr_array(
+        (made.data.astype(np.float32), made.indices.astype(np.int32), made.indptr.astype(np.int32)), shape=made.shape
+    )

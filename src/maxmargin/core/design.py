@@ -9,6 +9,7 @@ the same bits for every number of threads.
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ class Design:
         self.n, self.features = count(rows), width(rows)
         self.d = self.features + (scale != 0.0)
         self.passes = 0.0
+        self._norms: Array | None = None
         entries = rows.values.size if isinstance(rows, DenseRows) else len(rows.data)
         self.entries = entries
         size = max(64, int(CHUNK_ENTRIES * self.n / max(entries, 1)))
@@ -95,8 +97,16 @@ class Design:
         return H
 
     def squared_norms(self) -> Array:
-        """||a_i||^2."""
-        return squared_norms(self.rows) + self.scale**2
+        """||a_i||^2; computed once, also for those that share the rows (``shared``)."""
+        if self._norms is None:
+            self._norms = squared_norms(self.rows) + self.scale**2
+        return self._norms
+
+    def shared(self, n_jobs: int) -> Design:
+        """The same rows for another problem, with its own count of passes."""
+        other = copy.copy(self)
+        other.n_jobs, other.passes = n_jobs, 0.0
+        return other
 
     def column_squares(self, index: Array, kappa: Array) -> Array:
         """sum_i kappa_i a_ij^2 over the rows in ``index``."""

@@ -109,7 +109,9 @@ class LinearTraining:
         self.bias = bias_kind(estimator)
         self.n_jobs = effective_jobs(estimator.n_jobs)
         scale = {Bias.NONE: 0.0, Bias.FREE: 1.0, Bias.REGULARIZED: float(estimator.intercept_scaling)}
-        self.rows, self.scale = rows_of(tasks.X, tasks.X.dtype), scale[self.bias]
+        self.scale = scale[self.bias]
+        self.design = Design(rows_of(tasks.X, tasks.X.dtype), self.scale)
+        self.design.squared_norms()  # before the machines share it
 
     def solve(self) -> list[LinearSolution]:
         """All machines, on the pool where there are several."""
@@ -145,7 +147,7 @@ class LinearTraining:
     def problem(self, index: int) -> LinearProblem:
         """The problem of one machine."""
         tasks = self.tasks
-        design = Design(self.rows, self.scale, 1 if len(tasks.targets) > 1 else self.n_jobs)
+        design = self.design.shared(1 if len(tasks.targets) > 1 else self.n_jobs)
         penalty = self.estimator.penalty
         return LinearProblem(design, tasks.targets[index](), tasks.costs, tasks.loss, self.bias, penalty)
 

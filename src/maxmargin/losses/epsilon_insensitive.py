@@ -14,6 +14,7 @@ class EpsilonInsensitive(NamedTuple):
     epsilon: float = 0.0
     smooth = False
     bounded_rows = True
+    one_sided = False
 
 
 @value.register(EpsilonInsensitive)
@@ -57,6 +58,7 @@ class SquaredEpsilonInsensitive(NamedTuple):
     epsilon: float = 0.0
     smooth = True
     bounded_rows = True
+    one_sided = False
 
 
 @value.register(SquaredEpsilonInsensitive)

@@ -13,6 +13,7 @@ class Hinge(NamedTuple):
 
     smooth = False
     bounded_rows = True
+    one_sided = True
 
 
 @value.register(Hinge)

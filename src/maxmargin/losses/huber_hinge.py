@@ -17,6 +17,7 @@ class HuberHinge(NamedTuple):
     h: float = 0.5
     smooth = True
     bounded_rows = True
+    one_sided = True
 
 
 @value.register(HuberHinge)

@@ -17,6 +17,7 @@ class Logistic(NamedTuple):
 
     smooth = True
     bounded_rows = False  # no multiplier ever rests at a bound: coordinate descent has nothing to leave out
+    one_sided = True
 
 
 @value.register(Logistic)

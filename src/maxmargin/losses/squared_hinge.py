@@ -13,6 +13,7 @@ class SquaredHinge(NamedTuple):
 
     smooth = True
     bounded_rows = True
+    one_sided = True
 
 
 @value.register(SquaredHinge)

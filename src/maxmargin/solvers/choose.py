@@ -16,7 +16,10 @@ from maxmargin.solvers.primal.descent import DENSE_WIDTH
 
 SOLVERS = ("newton", "alm", "dual_cd", "gd", "sgd")
 SMALL_ROWS = 1000  # problems that are solved to the end, beyond tol
-SPARSE_PATIENCE = 30.0
+EASY = 1.0  # C times the mean of ||x||^2: up to here coordinate descent needs few passes
+COSTLY_WIDTH = 256  # weights from which on the Hessian of dense rows costs many passes
+PATIENCE = 30.0
+IMPATIENCE = 5.0  # enough for a good start of alm
 WIDE_PATIENCE = 200.0
 
 
@@ -56,9 +59,15 @@ def choose(problem: LinearProblem, solver: str = "auto") -> list[Leg]:
     if has_curvature(problem.loss):
         return [Leg("newton", f"a smooth loss and a small Hessian ({shape})"), Leg("alm", "newton stalled")]
     second = Leg("alm", f"a loss with a kink and small Newton systems ({shape})")
-    if not sparse or problem.n <= SMALL_ROWS:
+    if problem.n <= SMALL_ROWS:
         return [second, Leg("dual_cd", "alm stalled")]
-    first = Leg("dual_cd", f"sparse rows make its passes cheap ({shape})", SPARSE_PATIENCE)
+    easy = float(problem.costs.mean()) * float(problem.design.squared_norms().mean()) <= EASY
+    if sparse and easy:
+        first = Leg("dual_cd", f"sparse rows and a small C make its passes cheap and few ({shape})", PATIENCE)
+    elif not sparse and problem.d >= COSTLY_WIDTH:
+        first = Leg("dual_cd", f"a Hessian costs many of its passes ({shape})", PATIENCE if easy else IMPATIENCE)
+    else:
+        return [second, Leg("dual_cd", "alm stalled")]
     return [first, second._replace(reason="dual_cd made too little progress")]
 
 

@@ -4,8 +4,9 @@ One row after another gets the exact multiplier for the present weights, ``dual_
 v = A'beta follows. Each visit knows the row's score, so an epoch also sums the rows' shares of the duality gap.
 
 A row is left out while its multiplier would stay the same even if its score moved by the largest violation of the last
-epoch; the end is always judged on all rows. Rows are visited in random order within windows, and windows in random
-order: memory is read in runs that the cache can follow.
+epoch: at zero, of the multipliers that fell; at a bound, of those that grew. The end is always judged on all rows.
+Rows are visited in random order within windows, and windows in random order: memory is read in runs that the cache can
+follow.
 
 A free bias is the multiplier of sum(beta) = 0. It is found by the augmented Lagrangian of that one constraint: rows see
 z = x'w + b + rho sum(beta), and b moves by rho sum(beta) after every epoch.
@@ -25,6 +26,10 @@ from maxmargin.losses.base import conjugate, dual_step, value
 WINDOW = 2048
 STEP_ENTRIES = 20_000_000  # stored entries that one step of the driver may visit: tens of milliseconds
 STEP_EPOCHS = 20
+CALM = 0.1  # all rows are looked at again when the violation is down to this share of what it was the last time
+
+# Places in the array of sums of an epoch.
+TOTAL, LOSSES, CONJUGATES, GAPS, FELL, GREW = range(6)
 
 
 class DualCD:
@@ -42,10 +47,9 @@ class DualCD:
         self.rho = 0.0
         if problem.free_bias:  # squared_norms counts the constant 1 of the bias column
             self.rho = float(np.mean(self.squares)) - 1.0 or 1.0
-            self.squares += self.rho - 1.0
+            self.squares = self.squares + (self.rho - 1.0)
         self.random = np.array([seed * 2 + 88172645463325252], np.uint64)
-        self.order = np.arange(problem.n)
-        self.slack = np.inf
+        self._everyone()
         self.iterations = 0
         self.exhausted = False
         self.gap, self.objective = np.inf, 0.0
@@ -64,7 +68,7 @@ class DualCD:
         """Aim lower, at all rows again, with weights recomputed from the multipliers."""
         self.tol = tol
         self.v = self.problem.design.combine(self.beta)
-        self.order, self.slack = np.arange(self.problem.n), np.inf
+        self._everyone()
 
     def step(self) -> None:
         """Epochs, until some tens of milliseconds have gone by or the gap looks small enough."""
@@ -81,45 +85,47 @@ class DualCD:
         """One visit to every row in ``order``. Sets: order, slack, gap, objective."""
         problem, design = self.problem, self.problem.design
         everyone = len(self.order) == problem.n
-        kept = np.empty_like(self.order)
-        state = np.array([self.v[-1] if design.scale else 0.0, 0.0, 0.0, 0.0])
+        kept, sums = np.empty_like(self.order), np.zeros(6)
+        sums[TOTAL] = self.beta.sum()
         bias_scale = self.rho if problem.free_bias else design.scale**2
-        state[0] = self.beta.sum()
-        count, worst = _visit(
+        count = _visit(
             design.rows, self.order, problem.y, problem.costs, self.squares, problem.loss, self.slack, self.bias,
-            bias_scale, self.v, self.beta, self.random, kept, state,
+            bias_scale, self.v, self.beta, self.random, kept, sums,
         )  # fmt: skip
-        if design.scale:
-            self.v[-1] = state[0] * design.scale
         self.iterations += 1
         design.passes += len(self.order) / max(1, problem.n)
+        if design.scale:
+            self.v[-1] = sums[TOTAL] * design.scale
         w = self.v[problem.penalized]
-        primal = 0.5 * float(w @ w) + state[1]
-        gap = state[3] + (abs(state[0]) * (1.0 + abs(self.bias)) if problem.free_bias else 0.0)
-        self.objective = -0.5 * float(w @ w) - state[2]
-        self.order = kept[:count]
-        self.slack = worst
+        primal = 0.5 * float(w @ w) + sums[LOSSES]
+        gap = sums[GAPS] + (abs(sums[TOTAL]) * (1.0 + abs(self.bias)) if problem.free_bias else 0.0)
         if problem.free_bias:
-            self.bias += self.rho * state[0]
+            self.bias += self.rho * sums[TOTAL]
+        self.order = kept[:count]
+        self.slack = sums[[FELL, GREW]] if problem.loss.one_sided else np.full(2, sums[[FELL, GREW]].max())
         if everyone:
             self.gap, self._primal = gap / max(primal, 1e-300), primal
-        elif worst <= self._calm or gap <= 0.5 * self.tol * self._primal:
-            self.order, self.slack = np.arange(problem.n), np.inf
-        if everyone:
-            self._calm = 0.1 * worst
+            self.objective = -0.5 * float(w @ w) - sums[CONJUGATES]
+            self._calm = CALM * float(self.slack.max())
+        elif self.slack.max() <= self._calm or gap <= 0.5 * self.tol * self._primal:
+            self._everyone()
+
+    def _everyone(self) -> None:
+        """Look at all rows again, and leave none out before their violations are known. Sets: order, slack."""
+        self.order, self.slack = np.arange(self.problem.n), np.full(2, np.inf)
 
 
 @kernel(reductions=True)
-def _visit(rows, order, y, c, squares, loss, slack, bias, bias_scale, v, beta, random, kept, state):
-    """Visit the rows in ``order``; returns how many are kept for the next epoch and the largest violation.
+def _visit(rows, order, y, c, squares, loss, slack, bias, bias_scale, v, beta, random, kept, sums):
+    """Visit the rows in ``order``; returns how many are kept for the next epoch.
 
-    ``state`` holds sum(beta) and sums over the visited rows of losses, conjugates and gaps.
-    Writes: v, beta, random, kept, state.
+    ``sums`` holds sum(beta); over the visited rows the losses, conjugates and gaps; and the largest violations of
+    multipliers that fell towards zero and that grew. Writes: v, beta, random, kept, sums.
     """
     n_windows = (len(order) + WINDOW - 1) // WINDOW
     windows = np.arange(n_windows)
     _shuffle(windows, 0, n_windows, random)
-    count, worst, total = 0, 0.0, state[0]
+    count, total, fell, grew = 0, sums[TOTAL], 0.0, 0.0
     for at in windows:
         first, last = at * WINDOW, min((at + 1) * WINDOW, len(order))
         _shuffle(order, first, last, random)
@@ -128,27 +134,32 @@ def _visit(rows, order, y, c, squares, loss, slack, bias, bias_scale, v, beta, r
             z = row_dot(rows, i, v) + bias + bias_scale * total
             old = beta[i]
             loss_here, dual_here = c[i] * value(loss, y[i], z), conjugate(loss, y[i], c[i], old)
-            state[1] += loss_here
-            state[2] += dual_here
-            state[3] += larger(loss_here + dual_here + old * z, 0.0)
+            sums[LOSSES] += loss_here
+            sums[CONJUGATES] += dual_here
+            sums[GAPS] += larger(loss_here + dual_here + old * z, 0.0)
             if squares[i] == 0.0:
                 continue
-            new = dual_step(loss, y[i], c[i], z, old, 1.0 / squares[i])
+            sigma = 1.0 / squares[i]
+            new = dual_step(loss, y[i], c[i], z, old, sigma)
+            room = slack[0] if old == 0.0 else slack[1]
             if new != old:
                 row_axpy(rows, i, new - old, v)
                 total += new - old
                 beta[i] = new
-                worst = larger(worst, abs(new - old) * squares[i])
+                if abs(new) > abs(old):
+                    grew = larger(grew, abs(new - old) * squares[i])
+                else:
+                    fell = larger(fell, abs(new - old) * squares[i])
             elif (
-                slack < np.inf
-                and dual_step(loss, y[i], c[i], z + slack, old, 1.0 / squares[i]) == old
-                and dual_step(loss, y[i], c[i], z - slack, old, 1.0 / squares[i]) == old
+                room < np.inf
+                and dual_step(loss, y[i], c[i], z + room, old, sigma) == old
+                and dual_step(loss, y[i], c[i], z - room, old, sigma) == old
             ):
                 continue
             kept[count] = i
             count += 1
-    state[0] = total
-    return count, worst
+    sums[TOTAL], sums[FELL], sums[GREW] = total, fell, grew
+    return count
 
 
 @kernel()
@@ -159,6 +170,6 @@ def _shuffle(items, first, last, random):
         x ^= x << np.uint64(13)
         x ^= x >> np.uint64(7)
         x ^= x << np.uint64(17)
-        j = first + np.int64(x % np.uint64(k - first + 1))
+        j = first + np.int64(((x >> np.uint64(32)) * np.uint64(k - first + 1)) >> np.uint64(32))
         items[k], items[j] = items[j], items[k]
     random[0] = x

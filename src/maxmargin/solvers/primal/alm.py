@@ -19,6 +19,7 @@ from maxmargin.solvers.primal.descent import Descent
 INNER = 0.3  # the smooth problem is solved until its error is this share of the rows' part of the gap
 GROWTH = 2.0  # of sigma, while many rows lie between their bounds or the smooth problems are solved in
 QUICK = 6  # Newton steps or less: a large sigma makes the multipliers converge fast, a too large one the steps erratic
+KNOWN = 2.0  # times larger is the first sigma where another solver has left multipliers
 DAMPING = 1e-3  # of the first step of a smooth problem, times the share of rows that curve
 
 
@@ -30,7 +31,7 @@ class ALM:
     def __init__(self, problem: LinearProblem, start: Point, tol: float) -> None:
         self.problem = problem
         self.old = np.zeros(problem.n) if start.beta is None else start.beta.copy()
-        self.sigma = self._first_sigma(problem)
+        self.sigma = self._first_sigma(problem) * (1.0 if start.beta is None else KNOWN)
 
         def fill(z, beta, kappa):
             dual_steps(problem.loss, problem.y, problem.costs, z, self.old, self.sigma, beta, kappa)
