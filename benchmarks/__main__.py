@@ -2,8 +2,10 @@
 
 kernel      us and the peers on the same data: times, ratios, dual values, gaps, support vectors, memory
 linear      linear machines: certificates, and time to a suboptimality of 1e-4, ours and the peers'
+online      online learners: time and rows to the exact machine's accuracy
 scaling     time against the number of rows, with exponents and a plot
-memory      growth of resident memory within two budgets
+memory, linear_memory
+            growth of resident memory within two budgets; beside X for linear machines
 composed, limits, interrupts, small, startup
 """
 
@@ -11,7 +13,7 @@ import argparse
 import pathlib
 import warnings
 
-from benchmarks import behaviour, comparison, linear, linear_worker, memory, scaling, sets
+from benchmarks import behaviour, comparison, linear, linear_worker, memory, online, scaling, sets
 from benchmarks.worker import PEERS
 
 KERNEL_PEERS = ["maxmargin", "sklearn", "sklearnex"]
@@ -50,15 +52,22 @@ def main() -> None:
         elif what == "linear":
             chosen = given.sets or sets.linear_names(folder)
             peers = given.peers or list(linear_worker.PEERS)
-            linear.run(chosen, peers, folder, given.out, linear.REPEATS, given.cap)
+            linear.run(chosen, peers, folder, given.out, given.repeats, given.cap)
         elif what == "scaling":
             scaling.run(given.peers or KERNEL_PEERS, given.out, given.repeats)
+        elif what == "online":
+            online.run(folder, given.sets)
+        elif what == "linear_memory":
+            online.memory(folder)
         elif what == "memory":
             memory.run(folder, given.sets or (["a9a"] if folder else ["generated20k"]))
         elif what in BEHAVIOUR:
             BEHAVIOUR[what]()
         else:
-            parser.error(f"nothing is called {what}: choose kernel, linear, scaling, memory, {', '.join(BEHAVIOUR)}")
+            parser.error(
+                f"nothing is called {what}: choose kernel, linear, online, linear_memory, scaling, memory, "
+                + ", ".join(BEHAVIOUR)
+            )
 
 
 if __name__ == "__main__":

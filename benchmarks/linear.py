@@ -39,25 +39,29 @@ class Peer:
         command = [sys.executable, "-m", "benchmarks.linear_worker", self.name, str(self.path)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         answer = self._answer(None)
-        self.missing = answer.get("missing") if answer else "it ended at once"
+        assert answer is not None
+        self.missing = answer.get("missing")
 
     def _answer(self, cap: float | None) -> dict[str, Any] | None:
+        """What the worker says: None where it says nothing in time, a failure where it ended."""
         out = self.process.stdout
         assert out is not None
         ready, _, _ = select.select([out], [], [], cap)
-        line = out.readline() if ready else ""
-        return json.loads(line) if line else None
+        if not ready:
+            return None
+        line = out.readline()
+        return json.loads(line) if line else {"failed": True, "missing": "it ended at once"}
 
     def fit(self, cap: float, **told: Any) -> dict[str, Any] | None:
-        """The answer, or None where the run exceeded the cap or the peer failed."""
+        """The answer; None where the run exceeded the cap. A peer that failed is started again."""
         assert self.process.stdin is not None
         print(json.dumps(told), file=self.process.stdin, flush=True)
         answer = self._answer(1.2 * cap + 5.0)  # the answer also takes the time to judge the model
-        if answer is None:
+        if answer is None or "failed" in answer:
             self.process.kill()
             self.process.wait()
             self._start()
-            return None
+            return answer
         return answer if answer["seconds"] <= cap else None
 
     def close(self) -> None:
@@ -72,8 +76,8 @@ def time_to_goal(peer: Peer, optimum: float, cap: float, **told: Any) -> dict[st
     seen: dict[str, Any] = {"seconds": cap, "capped": True, "suboptimality": math.inf}
     for tol in TOLS:
         answer = peer.fit(cap, tol=tol, **told)
-        if answer is None:
-            return seen
+        if answer is None or "failed" in answer:
+            return seen | (answer or {})
         seen["suboptimality"] = answer["objective"] / optimum - 1.0
         if seen["suboptimality"] <= GOAL:
             return {**seen, "seconds": answer["seconds"], "tol": tol, "capped": False, "memory": answer["memory"]}
@@ -125,20 +129,22 @@ def show(line: dict[str, Any]) -> None:
         f"{line['set']:<13}{line['loss']:<14}C={line['C']:<6g}{proof['solver']:<12}passes {proof['passes']:>6.0f}  "
         f"gap {proof['gap']:.1e} in {proof['seconds']:>7.3f} s {proof['status'] if proof['warnings'] else ''}| "
         f"to 1e-4: {ours['seconds']:.4f} s"
-        + "".join(
-            f", {name} {'>' if seen['capped'] else ''}{seen['seconds'] / ours['seconds']:.2f}x"
-            for name, seen in line["times"].items()
-            if name != US
-        ),
+        + "".join(f", {name} {mark(seen, ours['seconds'])}" for name, seen in line["times"].items() if name != US),
         flush=True,
     )
+
+
+def mark(seen: dict[str, Any], ours: float) -> str:
+    """A peer's time over ours: ">" where it was ended, "failed" where it crashed."""
+    return "failed" if "failed" in seen else f"{'>' if seen['capped'] else ''}{seen['seconds'] / ours:.2f}x"
 
 
 def ratios(lines: list[dict[str, Any]], peers: list[str]) -> list[float]:
     """The fastest of the peers over us, for every line that has one of them."""
     found = []
     for line in lines:
-        theirs = [line["times"][peer]["seconds"] for peer in peers if peer in line["times"]]
+        seen = [line["times"][peer] for peer in peers if peer in line["times"]]
+        theirs = [one["seconds"] for one in seen if "failed" not in one]  # a crash is no time at all
         if theirs:
             found.append(min(theirs) / line["times"][US]["seconds"])
     return found
@@ -183,7 +189,7 @@ def markdown(lines: list[dict[str, Any]]) -> str:
         cells = []
         for peer in peers:
             seen = line["times"].get(peer)
-            cells.append("" if seen is None else f"{'>' if seen['capped'] else ''}{seen['seconds'] / ours:.2f}x")
+            cells.append("" if seen is None else mark(seen, ours))
         table.append(
             f"| {line['set']} | {line['loss']} | {line['C']:g} | {proof['solver']} | {proof['passes']:.0f} "
             f"| {proof['gap']:.1e} | {proof['seconds']:.3f} | {ours:.4f} | {' | '.join(cells)} |"

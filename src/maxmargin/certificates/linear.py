@@ -19,13 +19,15 @@ from maxmargin.losses.base import fenchel_young, multipliers
 
 
 def certify_linear(problem: LinearProblem, point: Point) -> Certificate:
-    """Primal, dual, gap and violation of ``point``; without multipliers those of its scores are taken, -c l'(z).
+    """Primal, dual, gap and violation of ``point``; without valid multipliers those of its scores are taken, -c l'(z).
 
     ``violation`` is the largest entry of |v - A'beta| (for l1: of how far beta was from its bound) or the largest
     share of a row in the gap per unit of cost, whichever is larger.
     """
     z = problem.design.scores(point.v)
-    beta = row_multipliers(problem, z) if point.beta is None else point.beta
+    beta = point.beta
+    if beta is None or not np.isfinite(fenchel_young(problem.loss, problem.y, problem.costs, z, beta)[1]):
+        beta = row_multipliers(problem, z)  # none, or outside of their domain after a change of data
     beta, moved = balanced(problem, beta)
     q = problem.design.combine(beta)
     if problem.penalty == "l1":
@@ -38,7 +40,7 @@ def certify_linear(problem: LinearProblem, point: Point) -> Certificate:
     if problem.penalty == "l1":
         norm = float(np.abs(v).sum())
         primal, dual = norm + losses, -conjugates
-        gap, violation = norm - float(v @ q) + rows, max(worst, moved)
+        gap, violation = max(0.0, norm - float(v @ q)) + rows, max(worst, moved)
     else:
         primal, dual = 0.5 * float(v @ v) + losses, -0.5 * float(q @ q) - conjugates
         gap, violation = 0.5 * float((v - q) @ (v - q)) + rows, max(worst, float(np.abs(v - q).max(initial=0.0)))
@@ -83,9 +85,11 @@ def balanced(problem: LinearProblem, beta: Array) -> tuple[Array, float]:
 
 def best_bias(problem: LinearProblem, z: Array) -> float:
     """The b that minimises sum_i c_i l(y_i, z_i + b), by bisection of its slope -sum_i beta_i(b)."""
+    beta, unused, moved = np.empty(len(z)), np.empty(len(z)), np.empty(len(z))
 
     def excess(b: float) -> float:
-        return float(row_multipliers(problem, z + b).sum())
+        multipliers(problem.loss, problem.y, problem.costs, np.add(z, b, out=moved), beta, unused)
+        return float(beta.sum())
 
     step, b = 1.0, 0.0
     rising = excess(0.0)

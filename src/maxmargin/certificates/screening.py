@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from maxmargin.certificates.linear import balanced, certify_linear, row_multipliers
+from maxmargin.certificates.linear import balanced, row_multipliers
 from maxmargin.core.linear import LinearProblem, Point
 from maxmargin.core.rows import Array
 from maxmargin.losses import Logistic, SquaredHinge
@@ -19,14 +19,13 @@ from maxmargin.losses import Logistic, SquaredHinge
 _CURVATURE = {SquaredHinge: 2.0, Logistic: 0.25}
 
 
-def proved_zeros(problem: LinearProblem, point: Point) -> Array:
-    """For each feature, whether its weight is proved to be zero at the optimum."""
+def proved_zeros(problem: LinearProblem, point: Point, gap: float) -> Array:
+    """For each feature, whether its weight is proved to be zero at the optimum. ``gap`` is the certificate's."""
     design = problem.design
     beta = row_multipliers(problem, design.scores(point.v)) if point.beta is None else point.beta
     beta, _ = balanced(problem, beta)
     q = design.combine(beta)
     excess = max(1.0, float(np.abs(q[problem.penalized]).max(initial=0.0)))
-    gap = certify_linear(problem, point).gap
     radius = math.sqrt(2.0 * gap * float(problem.costs.max()) * _CURVATURE[type(problem.loss)])
     lengths = np.sqrt(design.column_squares(np.arange(problem.n), np.ones(problem.n)))
     return (np.abs(q) / excess + radius * lengths < 1.0)[: design.features]

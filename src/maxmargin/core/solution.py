@@ -13,8 +13,8 @@ from maxmargin.core.rows import Array
 class Status(enum.Enum):
     """How a solve ended. The members are the messages, ordered from best to worst."""
 
-    CONVERGED = "converged: every row satisfies the optimality conditions to within tol"
-    STALLED = "stalled: rounding leaves no further progress; scale the features or lower C"
+    CONVERGED = "converged: the optimality conditions hold to within tol"
+    STALLED = "stalled: no further progress; scale the features or lower C"
     STOPPED = "stopped by the callback"
     ITERATION_LIMIT = "stopped at max_iter; raise max_iter or tol"
     TIME_LIMIT = "stopped at time_limit; raise time_limit or tol"
@@ -112,7 +112,11 @@ def combine(parts: list[Certificate]) -> Certificate:
 
 
 class Progress(NamedTuple):
-    """One line of a solver's history; also what callbacks receive. ``objective`` is the dual value."""
+    """One line of a solver's history; also what callbacks receive.
+
+    ``objective`` is the dual value; for linear machines that of the solver, primal or dual, and ``violation`` is their
+    relative gap.
+    """
 
     iteration: int
     seconds: float

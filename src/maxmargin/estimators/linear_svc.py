@@ -27,7 +27,7 @@ _LOSSES: dict[str, Callable[[], Any]] = {
     "logistic": Logistic,
     "huber_hinge": HuberHinge,
 }
-_RULES = RULES | {"loss": is_loss(*_LOSSES)}
+_RULES = RULES | {"loss": is_loss(True, *_LOSSES)}
 _SPARSE_WEIGHTS = ("squared_hinge", "logistic")
 
 
@@ -196,7 +196,9 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         begun = limits.now()
         checks.parameters(self, _RULES)
-        if self.penalty == "l1" and self.loss not in _SPARSE_WEIGHTS:
+        if self.penalty == "l1" and not (
+            self.loss in _SPARSE_WEIGHTS or isinstance(self.loss, SquaredHinge | Logistic)
+        ):
             raise ValueError(f"LinearSVC: penalty='l1' takes loss 'squared_hinge' or 'logistic'; got {self.loss!r}.")
         tasks, fixed = self._read(X, y, sample_weight)
         n_tasks = len(tasks.targets)
@@ -210,7 +212,7 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         store(self, training, solutions, stacklevel=5)
         if self.penalty == "l1":
             self.zero_features_ = np.all(
-                [proved_zeros(training.problem(k), s.point) for k, s in enumerate(solutions)], 0
+                [proved_zeros(training.problem(k), s.point, s.certificate.gap) for k, s in enumerate(solutions)], 0
             )
         elif hasattr(self, "zero_features_"):
             del self.zero_features_
@@ -232,6 +234,10 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         costs = cost_of(self, weights) * factors[labels] * weights
         if not costs.all():  # a class of weight zero
             used = np.flatnonzero(costs)
+            if not len(used):
+                raise ValueError(
+                    f"class_weight={self.class_weight!r} leaves no row to learn from: all weights are zero."
+                )
             rows, labels, costs = rows[used], labels[used], costs[used]
         positives = [1] if len(classes) == 2 else range(len(classes))
         targets = [lambda k=k: np.where(labels == k, 1.0, -1.0) for k in positives]

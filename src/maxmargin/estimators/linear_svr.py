@@ -23,7 +23,7 @@ _LOSSES: dict[str, Callable[[float], Any]] = {
     "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
 }
 _RULES = {name: rule for name, rule in RULES.items() if name != "penalty"} | {
-    "loss": is_loss(*_LOSSES),
+    "loss": is_loss(False, *_LOSSES),
     "epsilon": Rule("a finite number >= 0", lambda v: checks.number(v) and v >= 0),
 }
 
@@ -38,7 +38,7 @@ class LinearSVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"} or loss object, default="epsilon_insensitive"
         p = 1 or p = 2, or your own loss (see ``maxmargin.losses.CustomLoss``).
     epsilon : float, default=0.0
-        Half width of the tube within which errors cost nothing.
+        Half width of the tube within which errors cost nothing; a loss object has its own.
     C, lam, lam_form, fit_intercept, intercept_scaling, solver, tol, max_iter, time_limit, warm_start, random_state, \
     n_jobs, verbose, callback, interrupt
         As in ``LinearSVC``.

@@ -20,16 +20,30 @@ from maxmargin.core.rows import Array, rows_of
 from maxmargin.core.solution import Progress, Status, combine
 from maxmargin.core.threads import effective_jobs, task_map
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
-from maxmargin.losses import CustomLoss
+from maxmargin.losses import CustomLoss, HuberHinge
 from maxmargin.losses.base import compiled
 from maxmargin.solvers.choose import SOLVERS
 from maxmargin.solvers.linear import LinearOptions, solve_linear
 
 
-def is_loss(*names: str) -> Rule:
-    """One of the named losses, or a loss object."""
-    words = f"one of {', '.join(map(repr, names))}, or an object with the methods of maxmargin.losses.CustomLoss"
-    return Rule(words, lambda v: v in names if isinstance(v, str) else compiled(v) or isinstance(v, CustomLoss))
+def is_loss(of_labels: bool, *names: str, custom: bool = True) -> Rule:
+    """One of the named losses, or a loss object; built-in ones are either for labels or for numbers."""
+    kind = "labels" if of_labels else "numbers"
+    words = f"one of {', '.join(map(repr, names))}, a loss of maxmargin.losses for {kind}"
+    words += ", or an object with the methods of CustomLoss" if custom else ""
+
+    def holds(value: Any) -> bool:
+        if isinstance(value, str):
+            return value in names
+        if compiled(value):
+            return (
+                value.one_sided == of_labels
+                and all(size >= 0 for size in value)
+                and not (isinstance(value, HuberHinge) and value.h == 0)
+            )
+        return custom and not isinstance(value, type) and isinstance(value, CustomLoss)
+
+    return Rule(words, holds)
 
 
 RULES: dict[str, Rule] = {

@@ -20,7 +20,7 @@ def printer(label: str) -> Callable[[Progress], None]:
         with _one_line_at_a_time:
             print(  # noqa: T201
                 f"[maxmargin] {label}{seen.seconds:8.2f} s  iteration {seen.iteration:>8}  "
-                f"violation {seen.violation:9.3g}  dual {seen.objective:.8g}",
+                f"violation {seen.violation:9.3g}  objective {seen.objective:.8g}",
                 flush=True,
             )
 

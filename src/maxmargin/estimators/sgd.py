@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,9 +19,9 @@ from maxmargin.core.rows import Array, rows_of
 from maxmargin.core.threads import effective_jobs, thread_map
 from maxmargin.core.twins import find_twins
 from maxmargin.estimators.linear_svc import probabilities
+from maxmargin.estimators.linear_training import is_loss
 from maxmargin.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
-from maxmargin.losses.base import compiled
-from maxmargin.solvers.primal.sgd import Descent, Iterates
+from maxmargin.solvers.primal.sgd import STEPS, Descent, Iterates
 
 FEW_ROWS = 1000  # up to here rows are drawn in proportion to their weights; beyond, weights scale the gradients
 
@@ -69,6 +70,7 @@ class _OnlineLearner(BaseEstimator):
     intercept_: Array
     _iterates: list[Iterates]
     _first_lengths: list[float]
+    _streams = False  # whether ``partial_fit`` is at work
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -101,26 +103,50 @@ class _OnlineLearner(BaseEstimator):
 
             thread_map(run, range(len(descents)), jobs)
             self._take_weights()
+            if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
+                raise FloatingPointError(
+                    f"{type(self).__name__}: the weights grew without bound in season {number}: the step length "
+                    f"{lengths[0]:g} is too large for these features. Scale the features or shorten the steps."
+                )
             score = self._score(*held_out) if held_out is not None else np.nan
-            self.seasons_.append(Season(number, int(self.t_), float(lengths[0]), score))
+            self.seasons_.append(Season(len(self.seasons_), int(self.t_), float(lengths[0]), score))
             if parameters.verbose:
                 print(f"[maxmargin] season {number}  steps {int(self.t_)}  held-out score {score:.4f}")  # noqa: T201
             if not parameters.early_stopping:
                 continue
             waited = 0 if score > best + parameters.tol else waited + 1
             if score > best:
-                best, kept = score, (self.coef_.copy(), self.intercept_.copy())
+                best, kept = score, copy.deepcopy(self._iterates)
             if waited >= parameters.n_iter_no_change:
                 break
         self.n_iter_ = len(self.seasons_)
         if kept is not None:
-            self.coef_, self.intercept_ = kept
+            self._iterates = kept
+            self._take_weights()
+
+    def _stream(self, X: Any, targets: list[Array], weights: Array) -> None:
+        """One season over further rows."""
+        parameters: Any = self
+        if parameters.early_stopping or parameters.monitor:
+            raise ValueError(
+                f"{type(self).__name__}.partial_fit cannot hold rows out of a stream: leave early_stopping and monitor "
+                "at False, or use fit."
+            )
+        self._streams = True
+        try:
+            self._train(X, targets, weights, 1, None)
+        finally:
+            del self._streams
 
     def _seasons(self, n: int, most: int, batch: int) -> list[tuple[int, float | None]]:
         """Rows and step length of each season; None is the decaying length."""
         schedule = self.schedule  # type: ignore[attr-defined]
         if isinstance(schedule, str):
             return [(n, None)] * most
+        if most == 1 and self._streams:  # one season over the rows of this call, with the length of its place
+            begins = np.cumsum([0, *(steps for steps, _ in schedule)])
+            now = min(int(np.searchsorted(begins, self._iterates[0].numbers[STEPS], "right")) - 1, len(schedule) - 1)
+            return [(n, float(schedule[now][1]))]
         return [(steps * batch, float(eta)) for steps, eta in schedule]
 
     def _take_weights(self) -> None:
@@ -129,7 +155,7 @@ class _OnlineLearner(BaseEstimator):
         pairs = [it.average if average else it.last for it in self._iterates]
         self.coef_ = np.stack([w for w, _ in pairs])
         self.intercept_ = np.array([b for _, b in pairs]) * float(bool(self.fit_intercept))  # type: ignore[attr-defined]
-        self.t_ = float(self._iterates[0].numbers[4])
+        self.t_ = float(self._iterates[0].numbers[STEPS])
 
     def _begin(self, machines: int, features: int, warm: bool) -> None:
         """Fresh iterates, unless those of the last fit can go on."""
@@ -175,6 +201,14 @@ def _merged(X: Any, targets: list[Array], weights: Array) -> tuple[Any, list[Arr
     return X[twins.first], [y[twins.first] for y in targets], weights
 
 
+def _weighty(X: Any, y: Array, weights: Array, name: str) -> tuple[Any, Array, Array]:
+    """The rows of weight above zero."""
+    used = np.flatnonzero(weights)
+    if not len(used):
+        raise ValueError(f"{name}: all weights are zero: there is no row left to learn from.")
+    return (X, y, weights) if len(used) == len(weights) else (X[used], y[used], weights[used])
+
+
 def _draws(rng: np.random.Generator, weights: Array, wanted: int) -> Array:
     """Row numbers for a season, drawn in proportion to the weights: a weight of 2 is then the same as two rows."""
     return np.searchsorted(np.cumsum(weights / weights.sum()), rng.random(wanted)).clip(0, len(weights) - 1)
@@ -192,11 +226,6 @@ _NUMBERS: dict[str, Callable[[float], Any]] = {
 }
 
 
-def _named(names: Any) -> Rule:
-    words = f"one of {', '.join(map(repr, names))}, or a loss of maxmargin.losses"
-    return Rule(words, lambda v: v in names if isinstance(v, str) else compiled(v))
-
-
 class SGDSVC(ClassifierMixin, _OnlineLearner):
     """Linear classifier trained by stochastic gradient descent: for streams, and for a good model within one pass.
 
@@ -210,13 +239,15 @@ class SGDSVC(ClassifierMixin, _OnlineLearner):
     lam : float, default=1e-4
         Weight of the norm.
     C : float, default=None
-        Replaces lam by 1 / (C n), n the sum of the weights of all rows in ``fit`` (of one call in ``partial_fit``).
+        Replaces lam by 1 / (C n), n the sum of the weights of the rows that ``fit`` learns from (those not held out),
+        or of one call of ``partial_fit``.
     fit_intercept : bool, default=True
         Whether there is a (free) bias.
     batch_size : int, default=1
         Rows whose gradients are averaged in a step.
     schedule : "auto" or list of (steps, step length), default="auto"
-        Seasons of constant step length, such as ``[(1000, 1e-3), (1000, 1e-4)]``. "auto" makes a season of each pass
+        Seasons of constant step length, such as ``[(1000, 1e-3), (1000, 1e-4)]``; ``partial_fit`` takes the length that
+        belongs to its steps so far. "auto" makes a season of each pass
         over the rows, with a first length found by trial and decaying lengths.
     max_iter : int, default=10
         Passes over the rows, the seasons of "auto".
@@ -320,17 +351,17 @@ class SGDSVC(ClassifierMixin, _OnlineLearner):
         SGDSVC
             The fitted estimator.
         """
-        checks.parameters(self, _RULES | {"loss": _named(_CLASSES)})
+        checks.parameters(self, _RULES | {"loss": is_loss(True, *_CLASSES, custom=False)})
         X, y = checks.training_data(self, X, y, objects=False, square=False)
         weights = checks.sample_weights(sample_weight, X.shape[0])
         classes = np.unique(y[weights > 0])
         checks.at_least_two(classes, type(self).__name__)
-        used = np.flatnonzero(weights)
-        if len(used) < len(weights):
-            X, y, weights = X[used], y[used], weights[used]
+        X, y, weights = _weighty(X, y, weights, type(self).__name__)
         labels = np.searchsorted(classes, y)
         factors = checks.class_costs(self.class_weight, classes, y, weights)
         weights = weights * factors[labels]
+        if not weights.all():  # a class of weight zero
+            X, labels, weights = _weighty(X, labels, weights, type(self).__name__)
         same = self.warm_start and hasattr(self, "classes_") and np.array_equal(self.classes_, classes)
         self.classes_ = classes
         self._begin(self._machines, X.shape[1], warm=bool(same))
@@ -362,7 +393,7 @@ class SGDSVC(ClassifierMixin, _OnlineLearner):
         SGDSVC
             The estimator.
         """
-        checks.parameters(self, _RULES | {"loss": _named(_CLASSES)})
+        checks.parameters(self, _RULES | {"loss": is_loss(True, *_CLASSES, custom=False)})
         first = not hasattr(self, "classes_")
         if first and classes is None:
             raise ValueError("SGDSVC.partial_fit: the first call needs classes, the list of all labels there will be.")
@@ -382,7 +413,11 @@ class SGDSVC(ClassifierMixin, _OnlineLearner):
         weights = checks.sample_weights(sample_weight, X.shape[0])
         weights = weights * checks.class_costs(self.class_weight, self.classes_, y, weights)[labels]
         self._begin(self._machines, X.shape[1], warm=not first)
-        self._train(X, self._targets(labels), weights, 1, None)
+        if weights.any():
+            X, labels, weights = _weighty(X, labels, weights, type(self).__name__)
+            self._stream(X, self._targets(labels), weights)
+        elif first:
+            self._take_weights()
         return self
 
     @property
@@ -492,9 +527,7 @@ class SGDSVR(RegressorMixin, _OnlineLearner):
         self._check()
         X, y = checks.regression_data(self, X, y)
         weights = checks.sample_weights(sample_weight, X.shape[0])
-        used = np.flatnonzero(weights)
-        if len(used) < len(weights):
-            X, y, weights = X[used], y[used], weights[used]
+        X, y, weights = _weighty(X, y, weights, type(self).__name__)
         self._begin(1, X.shape[1], self.warm_start)
         parts = self._split(X.shape[0], None)
         if parts is None:
@@ -510,14 +543,15 @@ class SGDSVR(RegressorMixin, _OnlineLearner):
         self._check()
         first = not hasattr(self, "coef_")
         X, y = checks.regression_data(self, X, y, reset=first)
+        X, y, weights = _weighty(X, y, checks.sample_weights(sample_weight, X.shape[0]), type(self).__name__)
         self._begin(1, X.shape[1], warm=not first)
-        self._train(X, [y], checks.sample_weights(sample_weight, X.shape[0]), 1, None)
+        self._stream(X, [y], weights)
         self.coef_ = self.coef_.ravel()
         return self
 
     def _check(self) -> None:
         epsilon = Rule("a finite number >= 0", lambda v: checks.number(v) and v >= 0)
-        checks.parameters(self, _RULES | {"loss": _named(_NUMBERS), "epsilon": epsilon})
+        checks.parameters(self, _RULES | {"loss": is_loss(False, *_NUMBERS, custom=False), "epsilon": epsilon})
 
     def _loss(self) -> Any:
         return _NUMBERS[self.loss](float(self.epsilon)) if isinstance(self.loss, str) else self.loss

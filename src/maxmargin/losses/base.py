@@ -25,7 +25,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from maxmargin.core.jit import generic, kernel, larger
+from maxmargin.core.jit import generic_of_numbers, kernel, larger
 from maxmargin.core.rows import Array
 
 
@@ -49,32 +49,32 @@ class CustomLoss(Protocol):
         ...
 
 
-@generic
+@generic_of_numbers
 def value(loss, y, z):
     """l(y, z)."""
 
 
-@generic
+@generic_of_numbers
 def slope(loss, y, z):
     """dl/dz."""
 
 
-@generic
+@generic_of_numbers
 def curvature(loss, y, z):
     """d2l/dz2."""
 
 
-@generic
+@generic_of_numbers
 def conjugate(loss, y, c, beta):
     """C l*(y, -beta / c)."""
 
 
-@generic
+@generic_of_numbers
 def dual_step(loss, y, c, z, old, sigma):
     """argmin_beta conjugate(beta) + z (beta - old) + (beta - old)^2 / (2 sigma)."""
 
 
-@generic
+@generic_of_numbers
 def step_slope(loss, y, c, z, old, sigma):
     """-d dual_step / dz."""
 

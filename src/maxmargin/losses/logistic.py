@@ -8,7 +8,7 @@ from typing import NamedTuple
 from maxmargin.core.jit import kernel
 from maxmargin.losses.base import INFINITE, conjugate, curvature, dual_step, on_arrays, slope, step_slope, value
 
-STEPS = 60  # safeguarded Newton steps for one multiplier; a few suffice
+STEPS = 100  # safeguarded Newton steps for one multiplier; a few suffice
 
 
 @on_arrays
@@ -67,7 +67,7 @@ def _share(c, margin, old, sigma):
     The left side grows with slope >= 1, so its root lies between -margin - (c - old) / sigma and -margin + old / sigma.
     """
     low, high = -margin - (c - old) / sigma, -margin + old / sigma
-    theta = 0.5 * (low + high)
+    theta, last = 0.5 * (low + high), high - low
     for _ in range(STEPS):
         share = 1.0 / (1.0 + math.exp(-min(max(theta, -700.0), 700.0)))
         excess = theta + (c * share - old) / sigma + margin
@@ -76,7 +76,10 @@ def _share(c, margin, old, sigma):
         else:
             low = theta
         step = excess / (1.0 + c * share * (1.0 - share) / sigma)
-        theta = theta - step if low < theta - step < high else 0.5 * (low + high)
-        if abs(step) <= 1e-14 * (1.0 + abs(theta)):
+        if abs(step) <= 1e-15 * (1.0 + abs(theta)):
             break
+        # Newton's steps can creep in turns from both sides of the root: one that is not half of the last is not taken.
+        newton = low < theta - step < high and abs(step) <= 0.5 * last
+        last = abs(step) if newton else 0.5 * (high - low)
+        theta = theta - step if newton else 0.5 * (low + high)
     return 1.0 / (1.0 + math.exp(-min(max(theta, -700.0), 700.0)))

@@ -21,6 +21,24 @@ def pyplot() -> Any:
         raise ImportError("Pictures need matplotlib: pip install matplotlib.") from missing
 
 
+def draw_path(path: Any, axes: Any, names: Any = None, top: int = 8) -> None:
+    """The weights of a ``Path`` against C, one line per feature; the ``top`` largest at the end are named."""
+    weights = path.coef[:, 0, :]
+    order = np.argsort(path.Cs)
+    largest = np.argsort(-np.abs(weights[order[-1]]))[:top]
+    for j in range(weights.shape[1]):
+        shown = j in largest
+        axes.plot(
+            path.Cs[order], weights[order, j], lw=1.8 if shown else 0.8, color=None if shown else "#a0aec0",
+            label=(names[j] if names is not None else f"feature {j}") if shown else None, zorder=2 if shown else 1,
+        )  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_xlabel("C")
+    axes.set_ylabel("weight")
+    axes.axhline(0.0, color="#2d3748", lw=0.8)
+    axes.legend(fontsize=7, framealpha=0.9)
+
+
 def draw_machine(machine: SVC, X: Any, y: Any, axes: Any, title: str) -> None:
     """Two classes in the plane: regions, hyperplane f = 0, margins f = -1 and f = 1, support vectors."""
     X, y = np.asarray(X, np.float64), np.asarray(y)

@@ -29,10 +29,11 @@ from maxmargin.solvers.primal.sgd import AveragedSGD
 
 TIGHTENED = 0.3  # of the solver's own tolerance, each time the certificate does not agree
 ATTEMPTS = 8
+SLIGHTLY, HALF, TENTH = 0.9, 0.5, 0.1
 PATIENT_STEPS = 12  # a small problem that has proved tol goes on until its gap is not halved in so many steps
-AIM = 1e-18
 ROUNDING = 1e-15  # of the objective at zero weights: a perfect fit has the optimum 0, and no gap is small beside it
-IDLE_STEPS = 100  # without a smaller gap: no progress is left
+# Steps without a smaller gap after which no progress is left; coordinate descent sees its gap only now and then.
+IDLE_STEPS = {"newton": 100, "alm": 100, "dual_cd": 2000}
 UNPROMISING = 1000  # steps of gd, epochs of sgd: without a limit they would not end
 
 _MADE: dict[str, Callable[..., Any]] = {
@@ -73,8 +74,31 @@ def solve_linear(problem: LinearProblem, solver: str = "auto", options: LinearOp
         return work.solution()
 
 
+class _Pace:
+    """How fast a solver's gap falls: when it last came down by a tenth, to a half and to a tenth."""
+
+    def __init__(self, passes: float) -> None:
+        self.steps = 0
+        self._lowest = dict.fromkeys((SLIGHTLY, HALF, TENTH), np.inf)
+        self._at: dict[float, tuple[int, float]] = dict.fromkeys(self._lowest, (0, passes))
+
+    def see(self, gap: float, passes: float) -> None:
+        """After a step. Sets: the marks."""
+        for factor, lowest in self._lowest.items():
+            if gap <= factor * lowest < np.inf or (gap < np.inf and lowest == np.inf):
+                self._lowest[factor], self._at[factor] = gap, (self.steps, passes)
+
+    def steps_since(self, factor: float) -> int:
+        """Steps since the gap last came down by that factor."""
+        return self.steps - self._at[factor][0]
+
+    def passes_since(self, factor: float, passes: float) -> float:
+        """Passes since the gap last came down by that factor."""
+        return passes - self._at[factor][1]
+
+
 class _Solve:
-    """One solve in progress."""
+    """One solve in progress. ``best`` is the point with the smallest gap that was certified."""
 
     def __init__(self, problem: LinearProblem, legs: list[Leg], options: LinearOptions) -> None:
         self.problem, self.legs, self.options = problem, legs, options
@@ -85,33 +109,27 @@ class _Solve:
         self.done = 0  # iterations of the legs before
         self.leg = legs[0]
         self.solver: Any = None
-        self.certificate: Certificate | None = None
-        self.negligible = ROUNDING * total(problem.loss, problem.y, problem.costs, np.zeros(problem.n))
+        self.best: tuple[Point, Certificate] | None = None
+        at_zero = total(problem.loss, problem.y, problem.costs, np.zeros(problem.n))
+        self.negligible = ROUNDING * at_zero if np.isfinite(at_zero) else 0.0
 
     def to_the_end(self, active: limits.Limits) -> None:
-        """Sets: status, point, history and, unless stopped first, certificate."""
+        """Sets: status, point, history and best."""
         for number, leg in enumerate(self.legs):
-            self.leg = leg if number == 0 else leg._replace(reason=f"took over: {leg.reason}")
             active.deadline = self._deadline()
             self.solver = self._make(leg)
+            self.leg = leg if number == 0 else leg._replace(reason=f"took over: {leg.reason}")
             self.status = self._run(active, leg)
-            if self.status is Status.STALLED and self._good_enough():
-                self.status = Status.CONVERGED
             if self.status is not Status.STALLED:
                 return
+            self._certify(self.solver.point)
+            if self._proved():
+                self.status = Status.CONVERGED
+                return
             self.point = self.solver.point
-            self.done += self.solver.iterations
-
-    def _good_enough(self) -> bool:
-        """Whether tol holds at the best point of a solver that stalled. Sets: certificate."""
-        if self.certificate is None:
-            self.point = self.solver.point
-        self.certificate = certify_linear(self.problem, self.point)
-        return self._proves()
-
-    def _proves(self) -> bool:
-        proof = self.certificate
-        return proof is not None and (proof.relative_gap <= self.options.tol or proof.gap <= self.negligible)
+            if leg is not self.legs[-1]:
+                self.done += self.solver.iterations
+                self.solver = None
 
     def _make(self, leg: Leg) -> Any:
         make = ProximalNewton if self.problem.penalty == "l1" else _MADE[leg.solver]
@@ -119,51 +137,59 @@ class _Solve:
         return make(self.problem, self.point, self.options.tol, **extra)
 
     def _run(self, active: limits.Limits, leg: Leg) -> Status:
-        """Steps of one solver until it is done or something stops it. Sets: certificate."""
-        solver, goal = self.solver, self.options.tol
-        attempts, most = 0, self._most_iterations(leg)
-        best, since = np.inf, 0
-        lowest, lowered = np.inf, 0
-        mark, marked, steps = np.inf, self.problem.design.passes, 0
+        """Steps of one solver until it is done or something stops it. Sets: best."""
+        solver, goal, attempts = self.solver, self.options.tol, 0
+        most, pace = self._most_iterations(leg), _Pace(self.problem.design.passes)
         while True:
-            if solver.gap <= goal or solver.gap * abs(solver.objective) <= self.negligible:
-                self.point, active.deadline = solver.point, float("inf")  # time for the certificate was set aside
-                self.certificate = certify_linear(self.problem, self.point)
-                if self._proves():
-                    goal = self._further(leg)
-                    if solver.gap <= goal or self.certificate.gap <= self.negligible:
-                        return Status.CONVERGED
-                    best, since = solver.gap, solver.iterations
-                else:
-                    attempts += 1
-                    goal *= TIGHTENED
-                    if attempts > ATTEMPTS:
-                        return Status.STALLED
+            perfect = abs(solver.objective) <= 10.0 * self.negligible
+            if solver.gap <= goal or perfect:
+                active.deadline = float("inf")  # time for the certificate was set aside
+                self._certify(solver.point)
+                if self._proved() and (perfect or not self._goes_on(leg)):
+                    return Status.CONVERGED
+                if self._proved():
+                    goal = 0.5 * solver.gap
+                elif solver.gap <= goal:
+                    attempts, goal = attempts + 1, TIGHTENED * goal
                     solver.refine(goal)
-            if solver.gap <= 0.5 * best < np.inf:
-                best, since, self.point = solver.gap, solver.iterations, solver.point.copied()
-            if solver.gap < 0.9 * lowest:
-                lowest, lowered = solver.gap, steps
-            idle = steps - lowered > IDLE_STEPS and leg.solver != "gd"
-            if idle or solver.exhausted or (best < np.inf and solver.iterations >= since + PATIENT_STEPS):
+            pace.see(solver.gap, self.problem.design.passes)
+            if solver.exhausted or attempts > ATTEMPTS or self._stalls(leg, pace):
                 return Status.STALLED
-            if solver.gap <= 0.1 * mark:
-                mark, marked = solver.gap, self.problem.design.passes
-            elif self.problem.design.passes > marked + leg.patience:
-                return Status.STALLED
-            if self.done + solver.iterations >= most:
+            left = most - self.done - solver.iterations
+            if left <= 0:
                 return Status.ITERATION_LIMIT
             active.deadline = self._deadline()
             limits.checkpoint()
-            solver.step()
-            steps += 1
+            solver.step(left)
+            pace.steps += 1
             if self._watch():
                 return Status.STOPPED
 
-    def _further(self, leg: Leg) -> float:
-        """The gap to go on to once tol is proved: small problems are cheap to solve to the end."""
-        small = self.problem.n <= SMALL_ROWS and leg.solver not in ("gd", "sgd")
-        return AIM if small else np.inf
+    def _stalls(self, leg: Leg, pace: _Pace) -> bool:
+        """Whether further steps are not worth their time."""
+        if self._proved() and pace.steps_since(HALF) >= PATIENT_STEPS:
+            return True
+        if pace.steps_since(SLIGHTLY) > IDLE_STEPS.get(leg.solver, np.inf):
+            return True
+        return pace.passes_since(TENTH, self.problem.design.passes) > leg.patience
+
+    def _certify(self, point: Point) -> None:
+        """Sets: best, where this point proves more."""
+        certificate = certify_linear(self.problem, point)
+        if self.best is None or not certificate.gap >= self.best[1].gap:
+            self.best = point.copied(), certificate
+
+    def _proved(self) -> bool:
+        """Whether the best point has the gap that was asked for, or fits perfectly to working precision."""
+        if self.best is None:
+            return False
+        proof = self.best[1]
+        perfect = proof.gap <= self.negligible and proof.primal <= 10.0 * self.negligible
+        return proof.relative_gap <= self.options.tol or perfect
+
+    def _goes_on(self, leg: Leg) -> bool:
+        """Small problems are cheap to solve to the end."""
+        return self.problem.n <= SMALL_ROWS and leg.solver not in ("gd", "sgd")
 
     def _most_iterations(self, leg: Leg) -> float:
         if self.options.max_iter >= 0:
@@ -187,17 +213,17 @@ class _Solve:
         return bool(self.options.watch(seen, lambda: solver.point.v)) if self.options.watch else False
 
     def solution(self) -> LinearSolution:
-        """The last point with its proof, worked out without limits where that was still to be done."""
-        certificate, status = self.certificate, self.status
+        """The point that proves most, worked out without limits where that was still to be done."""
+        status = self.status
         if status is not Status.CONVERGED:
             with limits.unlimited():
-                self.point = self.solver.point if self.solver is not None else self.point
-                certificate = self.certificate = certify_linear(self.problem, self.point)
-            if self._proves() and status is not Status.STOPPED:
+                self._certify(self.solver.point if self.solver is not None else self.point)
+            if self._proved() and status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED):
                 status = Status.CONVERGED
-        assert certificate is not None
+        assert self.best is not None
+        point, certificate = self.best
         return LinearSolution(
-            point=self.point,
+            point=point,
             status=status,
             certificate=certificate,
             trace=Trace(self.history),

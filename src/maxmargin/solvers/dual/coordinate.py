@@ -5,11 +5,12 @@ v = A'beta follows. Each visit knows the row's score, so an epoch also sums the 
 
 A row is left out while its multiplier would stay the same even if its score moved by the largest violation of the last
 epoch: at zero, of the multipliers that fell; at a bound, of those that grew. The end is always judged on all rows.
-Rows are visited in random order within windows, and windows in random order: memory is read in runs that the cache can
-follow.
+Rows are visited in random order; where X is larger than the cache, in random order within windows and windows in random
+order, so that memory is read in runs. (Rows sorted by class make windows of one class: 20news then took three times as
+many passes, so windows are for large X only.)
 
 A free bias is the multiplier of sum(beta) = 0. It is found by the augmented Lagrangian of that one constraint: rows see
-z = x'w + b + rho sum(beta), and b moves by rho sum(beta) after every epoch.
+z = x'w + b + rho sum(beta), and b moves by rho sum(beta) once the problem of the present b is solved well enough.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ from maxmargin.core import limits
 from maxmargin.core.jit import kernel, larger
 from maxmargin.core.linear import LinearProblem, Point
 from maxmargin.core.rows import row_axpy, row_dot
-from maxmargin.losses.base import conjugate, dual_step, value
+from maxmargin.losses.base import conjugate, dual_step, slope, value
 
-WINDOW = 2048
+WINDOW = 4096
+CACHED_ENTRIES = 10_000_000  # of X, stored: beyond, windows
 STEP_ENTRIES = 20_000_000  # stored entries that one step of the driver may visit: tens of milliseconds
 STEP_EPOCHS = 20
+INNER = 0.3  # "well enough": its gap is this share of rho sum(beta)^2 / 2, what the move is worth
 CALM = 0.1  # all rows are looked at again when the violation is down to this share of what it was the last time
 
 # Places in the array of sums of an epoch.
@@ -49,6 +52,7 @@ class DualCD:
             self.rho = float(np.mean(self.squares)) - 1.0 or 1.0
             self.squares = self.squares + (self.rho - 1.0)
         self.random = np.array([seed * 2 + 88172645463325252], np.uint64)
+        self._window = WINDOW if design.entries > CACHED_ENTRIES else max(1, problem.n)
         self._everyone()
         self.iterations = 0
         self.exhausted = False
@@ -70,10 +74,10 @@ class DualCD:
         self.v = self.problem.design.combine(self.beta)
         self._everyone()
 
-    def step(self) -> None:
-        """Epochs, until some tens of milliseconds have gone by or the gap looks small enough."""
+    def step(self, most: float = np.inf) -> None:
+        """At most ``most`` epochs, until some tens of milliseconds have gone by or the gap looks small enough."""
         design, visited = self.problem.design, 0.0
-        for _ in range(STEP_EPOCHS):
+        for _ in range(int(min(STEP_EPOCHS, most))):
             share = len(self.order) / max(1, self.problem.n)
             self._epoch()
             visited += share * design.entries
@@ -89,8 +93,8 @@ class DualCD:
         sums[TOTAL] = self.beta.sum()
         bias_scale = self.rho if problem.free_bias else design.scale**2
         count = _visit(
-            design.rows, self.order, problem.y, problem.costs, self.squares, problem.loss, self.slack, self.bias,
-            bias_scale, self.v, self.beta, self.random, kept, sums,
+            design.rows, self.order, self._window, problem.y, problem.costs, self.squares, problem.loss, self.slack,
+            self.bias, bias_scale, self.v, self.beta, self.random, kept, sums,
         )  # fmt: skip
         self.iterations += 1
         design.passes += len(self.order) / max(1, problem.n)
@@ -99,7 +103,7 @@ class DualCD:
         w = self.v[problem.penalized]
         primal = 0.5 * float(w @ w) + sums[LOSSES]
         gap = sums[GAPS] + (abs(sums[TOTAL]) * (1.0 + abs(self.bias)) if problem.free_bias else 0.0)
-        if problem.free_bias:
+        if problem.free_bias and everyone and sums[GAPS] <= INNER * 0.5 * self.rho * sums[TOTAL] ** 2:
             self.bias += self.rho * sums[TOTAL]
         self.order = kept[:count]
         self.slack = sums[[FELL, GREW]] if problem.loss.one_sided else np.full(2, sums[[FELL, GREW]].max())
@@ -116,18 +120,18 @@ class DualCD:
 
 
 @kernel(reductions=True)
-def _visit(rows, order, y, c, squares, loss, slack, bias, bias_scale, v, beta, random, kept, sums):
+def _visit(rows, order, window, y, c, squares, loss, slack, bias, bias_scale, v, beta, random, kept, sums):
     """Visit the rows in ``order``; returns how many are kept for the next epoch.
 
     ``sums`` holds sum(beta); over the visited rows the losses, conjugates and gaps; and the largest violations of
     multipliers that fell towards zero and that grew. Writes: v, beta, random, kept, sums.
     """
-    n_windows = (len(order) + WINDOW - 1) // WINDOW
+    n_windows = (len(order) + window - 1) // window
     windows = np.arange(n_windows)
     _shuffle(windows, 0, n_windows, random)
     count, total, fell, grew = 0, sums[TOTAL], 0.0, 0.0
     for at in windows:
-        first, last = at * WINDOW, min((at + 1) * WINDOW, len(order))
+        first, last = at * window, min((at + 1) * window, len(order))
         _shuffle(order, first, last, random)
         for position in range(first, last):
             i = order[position]
@@ -137,7 +141,8 @@ def _visit(rows, order, y, c, squares, loss, slack, bias, bias_scale, v, beta, r
             sums[LOSSES] += loss_here
             sums[CONJUGATES] += dual_here
             sums[GAPS] += larger(loss_here + dual_here + old * z, 0.0)
-            if squares[i] == 0.0:
+            if squares[i] == 0.0:  # a row without entries and without a bias: its score is 0 whatever the weights
+                beta[i] = -c[i] * slope(loss, y[i], z)
                 continue
             sigma = 1.0 / squares[i]
             new = dual_step(loss, y[i], c[i], z, old, sigma)

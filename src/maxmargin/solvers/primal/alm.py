@@ -14,7 +14,7 @@ import numpy as np
 
 from maxmargin.core.linear import LinearProblem, Point
 from maxmargin.losses.base import dual_steps, fenchel_young
-from maxmargin.solvers.primal.descent import Descent
+from maxmargin.solvers.primal.descent import Descent, relative
 
 INNER = 0.3  # the smooth problem is solved until its error is this share of the rows' part of the gap
 GROWTH = 2.0  # of sigma, while many rows lie between their bounds or the smooth problems are solved in
@@ -57,7 +57,7 @@ class ALM:
         self.descent.restart()
         self._judge()
 
-    def step(self) -> None:
+    def step(self, most: float = np.inf) -> None:
         """One Newton step, after a multiplier update where the smooth problem is solved well enough."""
         descent = self.descent
         if self._inner <= INNER * self._rows:
@@ -91,4 +91,4 @@ class ALM:
         )
         primal, self.objective = 0.5 * float(v @ v) + losses, -0.5 * float(q @ q) - conjugates
         self._inner = descent.stationarity(descent.q)
-        self.gap = (self._inner + self._rows) / max(primal, 1e-300)
+        self.gap = relative(self._inner + self._rows, primal)

@@ -19,6 +19,7 @@ DENSE_WIDTH = 2000  # up to so many weights the Hessian is formed and factored; 
 CG_STEPS = 300
 LINE_SEARCH_STEPS = 12
 
+OVERFLOW = "the numbers of this problem overflow float64: scale the features or the targets, or lower C."
 Multipliers = Callable[[Array, Array, Array], None]
 
 
@@ -102,8 +103,10 @@ class Descent:
         # Columns of very different size (unscaled data) are brought to one before factoring.
         size = 1.0 / np.sqrt(np.diagonal(H))
         H *= size[:, None] * size
+        if not np.isfinite(size).all():
+            raise FloatingPointError(OVERFLOW)
         lift = 0.0
-        while True:
+        while lift < 1.0:
             try:
                 factor = linalg.cho_factor(H, lower=True, check_finite=False)
             except linalg.LinAlgError:  # rounding made H indefinite: lift its diagonal until it is not
@@ -111,6 +114,7 @@ class Descent:
                 lift = 10.0 * lift or 1e-14
                 continue
             return -size * linalg.cho_solve(factor, size * self.gradient, check_finite=False)
+        raise FloatingPointError(OVERFLOW)
 
     def _by_gradients(self, index: Array, kappa: Array, ridge: Array, accuracy: float) -> Array:
         """Preconditioned conjugate gradients on H x = -g, preconditioner diag(H)."""
@@ -166,6 +170,13 @@ class Descent:
         self.z += t * dz
         self.refresh()
         return t
+
+
+def relative(gap: float, objective: float) -> float:
+    """Gap over |objective|, 0 where both are; an error where they are not finite."""
+    if not (np.isfinite(gap) and np.isfinite(objective)):
+        raise FloatingPointError(OVERFLOW)
+    return gap / max(abs(objective), 1e-300) if gap > 0.0 else 0.0
 
 
 def root_of_slope(slope: Callable[[float], float], begin: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from maxmargin.core.linear import LinearProblem, Point
 from maxmargin.losses.base import fenchel_young, multipliers, total
-from maxmargin.solvers.primal.descent import Descent
+from maxmargin.solvers.primal.descent import Descent, relative
 
 
 class GradientDescent:
@@ -40,7 +40,7 @@ class GradientDescent:
         """Recompute what updates have rounded."""
         self.descent.restart()
 
-    def step(self) -> None:
+    def step(self, most: float = np.inf) -> None:
         """One descent step."""
         moved = self.descent.move(-self.length * self.descent.gradient)
         before = self.objective
@@ -55,6 +55,4 @@ class GradientDescent:
         v = descent.v[problem.penalized]
         self.objective = 0.5 * float(v @ v) + total(problem.loss, problem.y, problem.costs, descent.z)
         rows = fenchel_young(problem.loss, problem.y, problem.costs, descent.z, descent.beta)[2]
-        self.gap = (rows + descent.stationarity(descent.q)) / self.objective if self.objective > 0 else 0.0
-        if not np.isfinite(self.objective):
-            raise FloatingPointError("the loss is not finite at the present weights; scale the features or lower C.")
+        self.gap = relative(min(rows, 1e300) + descent.stationarity(descent.q), self.objective)

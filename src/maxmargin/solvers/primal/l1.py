@@ -17,7 +17,7 @@ from maxmargin.core.jit import kernel
 from maxmargin.core.linear import LinearProblem, Point
 from maxmargin.core.rows import Array, CsrRows, as_csr
 from maxmargin.losses.base import fenchel_young, multipliers, total
-from maxmargin.solvers.primal.descent import DENSE_WIDTH
+from maxmargin.solvers.primal.descent import DENSE_WIDTH, relative
 
 NEW_FEATURES = 100  # that enter the working set at least
 SWEEPS = 1000
@@ -57,7 +57,7 @@ class ProximalNewton:
         self.z = self.problem.design.scores(self.v)
         self._look()
 
-    def step(self) -> None:
+    def step(self, most: float = np.inf) -> None:
         """One proximal Newton step on the working set."""
         work = self._working_set()
         H = self._hessian(work)
@@ -103,7 +103,7 @@ class ProximalNewton:
         some = self._columns[:, features][index].astype(np.float64)
         root = np.sqrt(self.kappa[index])
         scaled: Any = sparse.diags_array(root) @ some if sparse.issparse(some) else some * root[:, None]
-        if self.problem.design.scale and work[-1] == self.problem.design.features:
+        if self.problem.design.scale and len(features) < len(work):
             constant = (root * self.problem.design.scale)[:, None]
             beside: Any = sparse.hstack if sparse.issparse(scaled) else np.hstack
             scaled = beside([scaled, constant])
@@ -135,8 +135,8 @@ class ProximalNewton:
         norm = float(self.penalty @ np.abs(self.v))
         self.objective = norm + losses
         bias = abs(float(self.q[-1])) * (1.0 + abs(float(self.v[-1]))) if problem.free_bias else 0.0
-        gap = norm - float((self.penalty * self.v) @ self.q) / excess + rows + bias
-        self.gap = gap / self.objective if self.objective > 0 else 0.0
+        slack = max(0.0, norm - float((self.penalty * self.v) @ self.q) / excess)
+        self.gap = relative(slack + rows + bias, self.objective)
 
 
 @kernel()

@@ -10,7 +10,7 @@ import numpy as np
 
 from maxmargin.core.linear import LinearProblem, Point
 from maxmargin.losses.base import multipliers, total
-from maxmargin.solvers.primal.descent import Descent
+from maxmargin.solvers.primal.descent import Descent, relative
 
 SAMPLE = 16  # rows per weight in the Hessian of the first step
 GROWTH = 8  # of that sample from step to step
@@ -44,7 +44,7 @@ class Newton:
         """Recompute what updates have rounded."""
         self.descent.restart()
 
-    def step(self) -> None:
+    def step(self, most: float = np.inf) -> None:
         """One Newton step."""
         descent, before = self.descent, (self.objective, self.gap)
         whole = np.count_nonzero(descent.kappa) < 2 * self._sample
@@ -62,4 +62,4 @@ class Newton:
         problem, descent = self.problem, self.descent
         v = descent.v[problem.penalized]
         self.objective = 0.5 * float(v @ v) + total(problem.loss, problem.y, problem.costs, descent.z)
-        self.gap = descent.stationarity(descent.q) / self.objective if self.objective > 0 else 0.0
+        self.gap = relative(descent.stationarity(descent.q), self.objective)

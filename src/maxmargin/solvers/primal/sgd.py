@@ -133,7 +133,7 @@ class AveragedSGD:
     def refine(self, tol: float) -> None:
         """Nothing is rounded that a further season would not correct."""
 
-    def step(self) -> None:
+    def step(self, most: float = np.inf) -> None:
         """One season."""
         self.iterates.forget_average()
         self.descent.run(self.rng.permutation(self.problem.n), self.iterates, self.eta, True, 1)

@@ -1,0 +1,327 @@
+"""The scikit-learn contract and the behaviour of the linear machines."""
+
+import pickle
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.callback import ScoringMonitor
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import RFE
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from maxmargin import LinearSVC, LinearSVR, Status, regularization_path
+from maxmargin.losses import HuberHinge
+from tests import helpers
+
+IRIS = load_iris(return_X_y=True)
+CLASS_LOSSES = ["hinge", "squared_hinge", "logistic", "huber_hinge"]
+NUMBER_LOSSES = ["epsilon_insensitive", "squared_epsilon_insensitive"]
+BIASES = [True, False, "regularized"]
+CHECKED = [
+    *[LinearSVC(loss=loss, fit_intercept=bias) for loss in CLASS_LOSSES for bias in BIASES],
+    *[LinearSVC(loss=loss, penalty="l1") for loss in ("squared_hinge", "logistic")],
+    *[LinearSVR(loss=loss, fit_intercept=bias) for loss in NUMBER_LOSSES for bias in BIASES],
+]
+
+
+def passes_all_checks(estimator):
+    results = check_estimator(estimator, on_fail="raise")
+    ended = {result["check_name"]: result["status"] for result in results}
+    assert "xfail" not in ended.values()
+    # The one check that is not run concerns other array libraries and needs an environment variable of SciPy's.
+    assert {name for name, status in ended.items() if status != "passed"} <= {"check_array_api_input"}
+
+
+@pytest.mark.parametrize("estimator", CHECKED, ids=str)
+@pytest.mark.filterwarnings("ignore")  # the checks provoke warnings of many kinds on purpose
+def test_check_estimator(estimator):
+    passes_all_checks(estimator)
+
+
+class Pinball:
+    """A loss of one's own with kinks: the quantile loss."""
+
+    def value(self, y, z):
+        return np.maximum(0.3 * (y - z), 0.7 * (z - y))
+
+    def slope(self, y, z):
+        return np.where(y > z, -0.3, np.where(y < z, 0.7, 0.0))
+
+    def conjugate(self, y, s):
+        return np.where((s >= -0.3 - 1e-12) & (s <= 0.7 + 1e-12), s * y, np.inf)
+
+
+class LeastSquares:
+    """A loss of one's own with a second derivative: ridge regression, or the least squares machine."""
+
+    def value(self, y, z):
+        return 0.5 * (y - z) ** 2
+
+    def slope(self, y, z):
+        return z - y
+
+    def curvature(self, y, z):
+        return np.ones_like(z)
+
+    def conjugate(self, y, s):
+        return s * y + 0.5 * s**2
+
+
+def test_a_loss_of_ones_own():
+    X, y = load_diabetes(return_X_y=True)
+    machine = LinearSVR(loss=LeastSquares(), C=10.0, tol=1e-10).fit(X, y)
+    centred = X - X.mean(axis=0)
+    ridge = np.linalg.solve(centred.T @ centred + 0.1 * np.eye(10), centred.T @ (y - y.mean()))
+    np.testing.assert_allclose(machine.coef_, ridge, rtol=1e-6)
+    assert machine.solver_.startswith("newton")
+    X, y = helpers.cancer()
+    classifier = LinearSVC(loss=LeastSquares(), C=0.1).fit(X, y)
+    assert classifier.certificate_.relative_gap <= 1e-4
+    assert classifier.score(X, y) > 0.95
+    with pytest.raises(ValueError, match="needs a built-in loss"):
+        LinearSVC(loss=LeastSquares(), solver="dual_cd").fit(X, y)
+
+
+def test_a_loss_of_ones_own_with_kinks_goes_by_descent():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = X @ [1.0, 2.0] + rng.normal(size=400)
+    with pytest.warns(ConvergenceWarning, match="relative gap"):
+        machine = LinearSVR(loss=Pinball(), C=1.0, max_iter=300).fit(X, y)
+    assert machine.solver_.startswith("gd")
+    assert np.mean(y < machine.predict(X)) == pytest.approx(0.3, abs=0.06)
+    assert machine.certificate_.gap >= 0.0
+    with pytest.raises(ValueError, match="no second derivative"):
+        LinearSVR(loss=Pinball(), solver="newton").fit(X, y)
+
+
+@pytest.mark.parametrize("loss", CLASS_LOSSES)
+def test_pickle_joblib_clone_and_names(loss, tmp_path):
+    X, y = IRIS
+    machine = LinearSVC(loss=loss, warm_start=True).fit(X, y)
+    joblib.dump(machine, tmp_path / "machine.joblib")
+    for copy in (pickle.loads(pickle.dumps(machine)), joblib.load(tmp_path / "machine.joblib")):
+        np.testing.assert_array_equal(copy.decision_function(X), machine.decision_function(X))
+        assert copy.status_ is Status.CONVERGED
+        assert not hasattr(copy, "_kept")
+    assert not hasattr(clone(machine), "coef_")
+    for frame in (pd.DataFrame, pl.DataFrame):
+        table = frame(dict(zip("abcd", X.T, strict=True)))
+        named = LinearSVC(loss=loss).fit(table, y)
+        assert list(named.feature_names_in_) == list("abcd")
+        with pytest.raises(ValueError, match="feature names"):
+            named.predict(frame(dict(zip("abce", X.T, strict=True))))
+
+
+def test_pipelines_searches_routing_and_feature_elimination():
+    X, y = IRIS
+    search = GridSearchCV(make_pipeline(StandardScaler(), LinearSVC()), {"linearsvc__C": [0.1, 1.0]}, cv=3)
+    assert search.fit(X, y).best_score_ > 0.9
+    with sklearn.config_context(enable_metadata_routing=True):
+        weighted = LinearSVC().set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
+        weights = np.where(y == 0, 0.0, 1.0)
+        scores = cross_validate(weighted, X, y, params={"sample_weight": weights}, cv=3, return_estimator=True)
+    assert all(list(fitted.classes_) == [1, 2] for fitted in scores["estimator"])
+    X, y = helpers.cancer()
+    kept = RFE(LinearSVC(loss="hinge", C=0.1), n_features_to_select=5).fit(X, y)
+    assert kept.support_.sum() == 5
+    assert kept.score(X, y) > 0.95
+
+
+def test_callbacks_of_scikit_learn_and_of_ours():
+    X, y = helpers.overlapping(1500)
+    monitor = ScoringMonitor(scoring="accuracy")
+    LinearSVC(loss="hinge", C=10).set_callbacks(monitor).fit(X, y)
+    assert len(monitor.get_logs().data_as_pandas) > 3
+    LinearSVR(C=10).set_callbacks(ScoringMonitor(scoring="r2")).fit(X, X[:, 0])
+    LinearSVC().set_callbacks(ScoringMonitor(scoring="accuracy")).fit(*IRIS)
+    seen = []
+    with pytest.warns(ConvergenceWarning, match="stopped by the callback"):
+        LinearSVC(loss="hinge", C=10, callback=lambda p: seen.append(p) or len(seen) == 3).fit(X, y)
+    assert len(seen) == 3
+    assert seen[0].violation > seen[-1].violation >= 0
+
+
+def test_probabilities():
+    X, y = IRIS
+    machine = LinearSVC(loss="logistic", C=10.0).fit(X, y)
+    shares = machine.predict_proba(X)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(machine.classes_[shares.argmax(axis=1)], machine.predict(X))
+    np.testing.assert_allclose(np.exp(machine.predict_log_proba(X)), shares)
+    assert not hasattr(LinearSVC(loss="hinge"), "predict_proba")
+
+
+def test_lambda_in_both_forms():
+    X, y = helpers.overlapping(300)
+    by_C = LinearSVC(loss="hinge", C=0.5).fit(X, y).coef_
+    np.testing.assert_allclose(LinearSVC(loss="hinge", lam=2.0, lam_form="sum").fit(X, y).coef_, by_C, atol=1e-8)
+    np.testing.assert_allclose(LinearSVC(loss="hinge", lam=1 / 150, C=77.0).fit(X, y).coef_, by_C, atol=1e-8)
+    twice = LinearSVC(loss="hinge", lam=1 / 150).fit(X, y, sample_weight=np.full(300, 2.0))
+    np.testing.assert_allclose(twice.coef_, by_C, atol=1e-8)  # the mean does not see a common factor
+
+
+@pytest.mark.parametrize("loss", CLASS_LOSSES)
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=6, deadline=None)
+def test_weights_equal_repetition_and_order_does_not_matter(loss, seed):
+    rng = np.random.default_rng(seed)
+    X, y = helpers.overlapping(60)
+    weights = rng.integers(0, 4, 60)
+    weights[:4] = 1
+    reference = LinearSVC(loss=loss).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)).decision_function(X)
+    weighted = LinearSVC(loss=loss).fit(X, y, sample_weight=weights).decision_function(X)
+    np.testing.assert_allclose(weighted, reference, atol=2e-6)
+    order = rng.permutation(60)
+    shuffled = LinearSVC(loss=loss).fit(X[order], y[order], sample_weight=weights[order]).decision_function(X)
+    np.testing.assert_allclose(shuffled, reference, atol=2e-6)
+    names = np.where(y > 0, "b", "a")
+    renamed = LinearSVC(loss=loss).fit(X, names, sample_weight=weights)
+    np.testing.assert_allclose(renamed.decision_function(X), reference, atol=2e-6)
+    stored = LinearSVC(loss=loss).fit(sparse.csr_array(X), y, sample_weight=weights)
+    np.testing.assert_allclose(stored.decision_function(X), reference, atol=2e-6)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("fit_intercept", BIASES)
+def test_a_rotation_rotates_the_weights(loss, fit_intercept):
+    X, y = helpers.overlapping(200)
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0]
+    turned = LinearSVC(loss=loss, fit_intercept=fit_intercept).fit(X @ Q, y)
+    straight = LinearSVC(loss=loss, fit_intercept=fit_intercept).fit(X, y)
+    np.testing.assert_allclose(turned.coef_ @ Q.T, straight.coef_, atol=1e-6)
+    if fit_intercept is True:
+        moved = LinearSVC(loss=loss).fit(X + 5.0, y)
+        np.testing.assert_allclose(moved.coef_, straight.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "classes"])
+def test_the_number_of_threads_does_not_matter(loss, kind):
+    X, y = helpers.overlapping(3000)
+    if kind == "classes":
+        y = y + (X[:, 0] > 0.5)
+    X = sparse.csr_array(X) if kind == "sparse" else X
+    one, two = (LinearSVC(loss=loss, n_jobs=jobs, random_state=0).fit(X, y) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+
+
+def test_storage_kinds_and_inputs_that_may_not_be_written(tmp_path):
+    X, y = helpers.overlapping(1200)
+    reference = LinearSVC(loss="hinge", tol=1e-8).fit(X, y).coef_
+    fixed = X.copy()
+    fixed.flags.writeable = False
+    mapped = np.memmap(tmp_path / "rows", np.float64, "w+", shape=X.shape)
+    mapped[:] = X
+    wide = sparse.csr_array(X)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    messy = sparse.csr_array((wide.data, wide.indices, wide.indptr), shape=X.shape)
+    messy.indices = messy.indices.reshape(len(y), -1)[:, ::-1].ravel().copy()
+    messy.data = messy.data.reshape(len(y), -1)[:, ::-1].ravel().copy()
+    messy.has_sorted_indices = messy.has_canonical_format = False
+    for stored in (fixed, mapped, np.asfortranarray(X), wide, messy):
+        np.testing.assert_allclose(LinearSVC(loss="hinge", tol=1e-8).fit(stored, y).coef_, reference, atol=1e-3)
+    single = LinearSVC(loss="hinge", tol=1e-8).fit(X.astype(np.float32), y)
+    np.testing.assert_allclose(single.coef_, reference, atol=1e-3)
+    assert single.certificate_.relative_gap <= 1e-8
+
+
+def test_warm_start_and_path():
+    X, y = helpers.overlapping(2500)
+    cold = LinearSVC(loss="hinge", C=2.0).fit(X, y)
+    warm = LinearSVC(loss="hinge", C=1.0, warm_start=True).fit(X, y).set_params(C=2.0).fit(X, y)
+    assert warm.n_iter_ <= cold.n_iter_
+    assert warm.certificate_.relative_gap <= 1e-4
+    with pytest.warns(UserWarning, match="starts afresh"):
+        warm.fit(X[:100], y[:100])
+    Cs = [1.0, 0.01, 0.1]
+    for penalty in ("l2", "l1"):
+        path = regularization_path(X, y, Cs, penalty=penalty, tol=1e-6)
+        assert np.all(path.relative_gaps <= 1e-6)
+        assert path.coef.shape == (3, 1, 6)
+        assert path.statuses == [Status.CONVERGED] * 3
+        for k, C in enumerate(Cs):
+            alone = LinearSVC(penalty=penalty, C=C, tol=1e-6).fit(X, y)
+            np.testing.assert_allclose(path.coef[k], alone.coef_, atol=2e-2 * np.abs(alone.coef_).max())
+            assert path.certificates[k].primal == pytest.approx(alone.certificate_.primal, rel=2e-6)
+    assert np.all(path.n_nonzero[np.argsort(Cs)][:-1] <= path.n_nonzero[np.argsort(Cs)][1:])
+    assert regularization_path(X, X[:, 0], [1.0], estimator=LinearSVR(epsilon=0.1)).coef.shape == (1, 1, 6)
+    with pytest.raises(ValueError, match="finite numbers > 0"):
+        regularization_path(X, y, [0.0])
+    with pytest.raises(ValueError, match="leave lam"):
+        regularization_path(X, y, [1.0], lam=1.0)
+
+
+def test_unfinished_fits_warn_with_their_gap():
+    X, y = helpers.overlapping(3000, 20)
+    for limited in (
+        LinearSVC(loss="hinge", C=100.0, max_iter=2),
+        LinearSVC(loss="hinge", C=100.0, solver="sgd", max_iter=1),
+    ):
+        with pytest.warns(ConvergenceWarning, match=r"relative gap is \d"):
+            limited.fit(X, y)
+        assert limited.certificate_.relative_gap > 1e-4
+        assert limited.score(X, y) > 0.5
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        LinearSVC(loss="hinge", C=1e4, solver="dual_cd", tol=1e-9, time_limit=0.05).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LinearSVC(loss="hinge", C=100.0).fit(X, y)
+
+
+def test_unscaled_features_converge_all_the_same():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X * np.logspace(-3, 3, X.shape[1])
+    for loss in CLASS_LOSSES:
+        for C in (1e-3, 1e3):
+            assert LinearSVC(loss=loss, C=C).fit(X, y).certificate_.relative_gap <= 1e-4
+
+
+def test_class_weights_and_huber_width():
+    X, y = helpers.overlapping(500)
+    heavy = LinearSVC(class_weight={-1: 1.0, 1: 50.0}).fit(X, y)
+    assert np.mean(heavy.predict(X) == 1) > 0.8
+    one_sided = LinearSVC(class_weight={-1: 0.0, 1: 1.0}).fit(X, y)
+    assert np.all(one_sided.predict(X) == 1)
+    hinge = LinearSVC(loss="hinge").fit(X, y)
+    narrow = LinearSVC(loss=HuberHinge(1e-4)).fit(X, y)
+    np.testing.assert_allclose(narrow.coef_, hinge.coef_, atol=1e-2)
+
+
+BAD = {
+    "C": (lambda: LinearSVC(C=-1.0).fit(*IRIS), "C must be a finite number > 0; got -1.0"),
+    "C infinite": (lambda: LinearSVC(C=np.inf).fit(*IRIS), "C must be a finite number > 0"),
+    "loss": (lambda: LinearSVC(loss="hings").fit(*IRIS), "loss must be one of 'hinge'"),
+    "loss object": (lambda: LinearSVC(loss=3).fit(*IRIS), "CustomLoss"),
+    "penalty": (lambda: LinearSVC(penalty="l1", loss="hinge").fit(*IRIS), "takes loss 'squared_hinge' or 'logistic'"),
+    "solver": (lambda: LinearSVC(solver="sag").fit(*IRIS), "solver must be one of 'auto'"),
+    "wrong solver": (lambda: LinearSVC(loss="hinge", solver="newton").fit(*IRIS), "no second derivative"),
+    "lam": (lambda: LinearSVC(lam=0).fit(*IRIS), "lam must be a number > 0, or None"),
+    "form": (lambda: LinearSVC(lam_form="average").fit(*IRIS), "lam_form must be one of 'mean', 'sum'"),
+    "epsilon": (lambda: LinearSVR(epsilon=-0.1).fit(*IRIS), "epsilon must be a finite number >= 0"),
+    "text": (lambda: LinearSVC().fit([["a"], ["b"]], [0, 1]), "X contains text"),
+    "one class": (lambda: LinearSVC().fit(IRIS[0], np.zeros(150)), "at least 2 classes"),
+    "weights": (lambda: LinearSVR().fit(*IRIS, sample_weight=-np.ones(150)), "Negative values in sample_weight"),
+    "nan": (lambda: LinearSVC().fit([[np.nan], [1.0]], [0, 1]), "NaN"),
+    "targets": (lambda: LinearSVR().fit([[0.0], [1.0]], [np.inf, 1.0]), "infinity"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_says_what_was_wrong(name):
+    act, words = BAD[name]
+    with pytest.raises(ValueError, match=words):
+        act()

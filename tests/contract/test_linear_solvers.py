@@ -1,0 +1,179 @@
+"""Every solver on every loss it claims, for every bias and both kinds of storage; and every hand-over."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from maxmargin.core.linear import Point
+from maxmargin.core.solution import Status
+from maxmargin.losses import Hinge, Logistic, SquaredHinge
+from maxmargin.solvers import choose as chooser
+from maxmargin.solvers import linear as driver
+from maxmargin.solvers.choose import Leg, choose, refuse
+from maxmargin.solvers.linear import LinearOptions, solve_linear
+from maxmargin.solvers.primal import descent, l1
+from tests.linear_helpers import BIASES, CLASS_LOSSES, LOSSES, data, name_of, problem
+
+EXACT = ["newton", "alm", "dual_cd"]
+
+
+def claimed(solver):
+    X, y = data(Hinge())
+    return [loss for loss in LOSSES if not refuse(problem(X, y, loss), solver)]
+
+
+@pytest.mark.parametrize("bias", BIASES, ids=name_of)
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize(("solver", "loss"), [(s, loss) for s in EXACT for loss in claimed(s)], ids=str)
+def test_exact_solvers_prove_their_gap(solver, loss, bias, kind):
+    X, y = data(loss, n=120, d=5)
+    stored = sparse.csr_array(X) if kind == "sparse" else X
+    for C in (0.01, 1.0 if solver == "dual_cd" else 10.0):  # coordinate descent slows down with C
+        task = problem(stored, y, loss, bias, C)
+        found = solve_linear(task, solver, LinearOptions(tol=1e-6))
+        assert found.status is Status.CONVERGED
+        assert found.certificate.relative_gap <= 1e-6
+        assert found.solver == solver
+        auto = solve_linear(problem(stored, y, loss, bias, C), "auto", LinearOptions(tol=1e-8))
+        assert found.certificate.primal == pytest.approx(auto.certificate.primal, rel=2e-6)
+
+
+@pytest.mark.parametrize("solver", ["gd", "sgd"])
+@pytest.mark.parametrize("loss", LOSSES, ids=name_of)
+@pytest.mark.parametrize("bias", BIASES, ids=name_of)
+def test_descent_says_how_far_it_got(solver, loss, bias):
+    X, y = data(loss, n=200, d=3)
+    task = problem(X, y, loss, bias, 0.05)
+    best = solve_linear(problem(X, y, loss, bias, 0.05), "auto", LinearOptions(tol=1e-8)).certificate.primal
+    found = solve_linear(task, solver, LinearOptions(tol=1e-9, max_iter=60))
+    assert found.status in (Status.CONVERGED, Status.ITERATION_LIMIT, Status.STALLED)
+    assert (found.status is Status.CONVERGED) == (found.certificate.relative_gap <= 1e-9)
+    assert best - 1e-9 <= found.certificate.primal <= 1.3 * best
+    assert found.certificate.gap >= found.certificate.primal - best - 1e-9
+
+
+@pytest.mark.parametrize("loss", [SquaredHinge(), Logistic()], ids=name_of)
+@pytest.mark.parametrize("bias", BIASES, ids=name_of)
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("wide", [False, True])
+def test_l1_is_solved_on_working_sets_too(loss, bias, kind, wide, monkeypatch):
+    monkeypatch.setattr(l1, "NEW_FEATURES", 2)
+    if wide:
+        monkeypatch.setattr(l1, "DENSE_WIDTH", 3)
+    X, y = data(loss, n=150, d=12)
+    stored = sparse.csr_array(X) if kind == "sparse" else X
+    found = solve_linear(problem(stored, y, loss, bias, 0.05, "l1"), "auto", LinearOptions(tol=1e-7))
+    assert found.status is Status.CONVERGED
+    assert found.certificate.relative_gap <= 1e-7
+    assert 0 < np.count_nonzero(found.point.v) < 12
+
+
+@pytest.mark.parametrize("loss", CLASS_LOSSES, ids=name_of)
+@pytest.mark.parametrize("bias", BIASES, ids=name_of)
+@pytest.mark.parametrize("solver", ["newton", "alm"])
+def test_conjugate_gradients_replace_the_factor_where_there_are_many_features(loss, bias, solver, monkeypatch):
+    X, y = data(loss, n=150, d=12)
+    if refuse(problem(X, y, loss), solver):
+        pytest.skip("not claimed")
+    factored = solve_linear(problem(X, y, loss, bias, 1.0), solver, LinearOptions(tol=1e-7))
+    monkeypatch.setattr(descent, "DENSE_WIDTH", 3)
+    found = solve_linear(problem(X, y, loss, bias, 1.0), solver, LinearOptions(tol=1e-7))
+    assert found.status is Status.CONVERGED
+    assert found.certificate.primal == pytest.approx(factored.certificate.primal, rel=1e-6)
+
+
+def legs(task, monkeypatch, **constants):
+    for name, number in constants.items():
+        monkeypatch.setattr(chooser, name, number)
+    return choose(task)
+
+
+def test_the_chooser_goes_by_loss_and_shape(monkeypatch):
+    X, y = data(Hinge(), n=40)
+    dense, stored = problem(X, y, Hinge()), problem(sparse.csr_array(X), y, Hinge(), C=1e-3)
+    assert [leg.solver for leg in choose(dense)] == ["alm", "dual_cd"]
+    assert [leg.solver for leg in legs(stored, monkeypatch, SMALL_ROWS=10)] == ["dual_cd", "alm"]
+    assert [leg.solver for leg in choose(problem(X, y, SquaredHinge()))] == ["newton", "alm"]
+    assert [leg.solver for leg in choose(problem(X, y, SquaredHinge(), penalty="l1"))] == ["newton"]
+    assert [leg.solver for leg in legs(dense, monkeypatch, COSTLY_WIDTH=2)] == ["dual_cd", "alm"]
+    assert [leg.solver for leg in legs(dense, monkeypatch, DENSE_WIDTH=3)] == ["dual_cd", "alm"]
+    assert [leg.solver for leg in choose(problem(X, y, SquaredHinge()))] == ["dual_cd", "newton"]
+    assert [leg.solver for leg in choose(problem(X, y, Logistic()))] == ["newton", "dual_cd"]
+    assert all(leg.reason for leg in choose(dense))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "loss"),
+    [
+        ("dual_cd", "alm", Hinge()),
+        ("dual_cd", "newton", SquaredHinge()),
+        ("newton", "alm", SquaredHinge()),
+        ("newton", "dual_cd", Logistic()),
+        ("alm", "dual_cd", Hinge()),
+    ],
+)
+def test_every_hand_over(first, second, loss, monkeypatch):
+    plan = [Leg(first, "first", patience=0.0), Leg(second, "the first made too little progress")]
+    monkeypatch.setattr(driver, "choose", lambda problem, solver: plan)
+    X, y = data(loss, n=100, d=5)
+    for bias in BIASES:
+        found = solve_linear(problem(X, y, loss, bias, 5.0), "auto", LinearOptions(tol=1e-7))
+        assert found.status is Status.CONVERGED
+        assert found.solver == second
+        assert found.reason.startswith("took over")
+        assert found.certificate.relative_gap <= 1e-7
+
+
+def test_a_named_solver_runs_alone_or_raises():
+    X, y = data(Hinge())
+    with pytest.raises(ValueError, match="no second derivative"):
+        solve_linear(problem(X, y, Hinge()), "newton")
+    with pytest.raises(ValueError, match="proximal"):
+        solve_linear(problem(X, y, SquaredHinge(), penalty="l1"), "dual_cd")
+    with pytest.raises(ValueError, match="choose 'auto'"):
+        solve_linear(problem(X, y, Hinge()), "simplex")
+    assert len(choose(problem(X, y, Hinge()), "dual_cd")) == 1
+
+
+def test_limits_keep_the_point_and_its_gap():
+    X, y = data(Hinge(), n=2000, d=30)
+    stopped = solve_linear(problem(X, y, Hinge(), C=100.0), "alm", LinearOptions(tol=1e-10, max_iter=3))
+    assert stopped.status is Status.ITERATION_LIMIT
+    assert stopped.iterations == 3
+    assert stopped.certificate.gap >= stopped.certificate.primal - stopped.certificate.dual - 1e-6
+    at_once = solve_linear(problem(X, y, Hinge(), C=100.0), "dual_cd", LinearOptions(tol=1e-10, time_limit=1e-6))
+    assert at_once.status is Status.TIME_LIMIT
+    assert np.isfinite(at_once.certificate.gap)
+    nothing = solve_linear(problem(X, y, Hinge()), "auto", LinearOptions(max_iter=0))
+    assert nothing.status is Status.ITERATION_LIMIT
+    told = []
+    watched = solve_linear(
+        problem(X, y, Hinge(), C=100.0),
+        "alm",
+        LinearOptions(tol=1e-10, watch=lambda seen, v: told.append(seen) or len(told) == 2),
+    )
+    assert watched.status is Status.STOPPED
+    assert [seen.iteration for seen in told] == [1, 2] == watched.trace.column("iteration")
+
+
+def test_a_good_start_needs_fewer_steps():
+    X, y = data(Hinge(), n=3000, d=10)
+    cold = solve_linear(problem(X, y, Hinge(), C=10.0), "alm", LinearOptions(tol=1e-7))
+    warm = solve_linear(problem(X, y, Hinge(), C=10.0), "alm", LinearOptions(tol=1e-7, start=cold.point))
+    assert warm.iterations < cold.iterations / 2
+    assert warm.certificate.relative_gap <= 1e-7
+
+
+def test_a_perfect_fit_is_recognised():
+    X, y = data(LOSSES[5], n=1)
+    found = solve_linear(problem(X, y, LOSSES[5]), "auto")
+    assert found.status is Status.CONVERGED
+    assert found.certificate.gap <= 1e-12
+
+
+def test_points_are_copied_when_asked():
+    point = Point(np.zeros(2), np.zeros(3))
+    other = point.copied()
+    other.v[0] = 1.0
+    assert point.v[0] == 0.0
+    assert Point(np.zeros(2)).copied().beta is None

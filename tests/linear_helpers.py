@@ -1,0 +1,103 @@
+"""Linear problems and independent answers that the tests share."""
+
+from __future__ import annotations
+
+import clarabel
+import numpy as np
+from scipy import sparse
+
+from maxmargin.core.design import Design
+from maxmargin.core.linear import LinearProblem
+from maxmargin.core.problem import Bias
+from maxmargin.core.rows import rows_of
+from maxmargin.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    HuberHinge,
+    Logistic,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+)
+
+CLASS_LOSSES = [Hinge(), SquaredHinge(), Logistic(), HuberHinge(), HuberHinge(0.05)]
+NUMBER_LOSSES = [EpsilonInsensitive(0.1), EpsilonInsensitive(0.0), SquaredEpsilonInsensitive(0.1)]
+LOSSES = CLASS_LOSSES + NUMBER_LOSSES
+BIASES = list(Bias)
+
+
+def name_of(thing):
+    """A short name for a test's id."""
+    return thing.value if isinstance(thing, Bias) else "-".join(str(part) for part in (type(thing).__name__, *thing))
+
+
+def data(loss, n=60, d=4, seed=0):
+    """Random rows with labels or targets that suit the loss, some of them wrong."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    z = X @ rng.normal(size=d) + 0.5 + rng.normal(size=n)
+    return X, z if isinstance(loss, EpsilonInsensitive | SquaredEpsilonInsensitive) else np.where(z > 0, 1.0, -1.0)
+
+
+def problem(X, y, loss, bias=Bias.FREE, C=1.0, penalty="l2", n_jobs=1, scale=1.0):
+    """A problem with costs C (a number or one per row)."""
+    costs = np.broadcast_to(np.asarray(C, np.float64), (X.shape[0],)).copy()
+    design = Design(rows_of(X, X.dtype), 0.0 if bias is Bias.NONE else scale, n_jobs)
+    return LinearProblem(design, np.asarray(y, np.float64), costs, loss, bias, penalty)
+
+
+def optimum_by_clarabel(X, y, costs, loss, bias, penalty="l2"):
+    """The optimal value of a problem with a piecewise linear or quadratic loss, as a conic program.
+
+    Variables (w, b, xi): minimise Omega + sum c_i xi_i^p subject to xi_i >= 1 - y_i z_i or >= |y_i - z_i| - epsilon.
+    """
+    n, d = X.shape
+    squared = isinstance(loss, SquaredHinge | SquaredEpsilonInsensitive)
+    extra = d if penalty == "l1" else 0  # bounds of |w|, and of the bias that is part of the norm
+    total = d + 1 + n + extra + 1
+    P = np.zeros(total)
+    if penalty == "l2":
+        P[:d] = 1.0
+        P[d] = 0.0 if bias is Bias.FREE else 1.0  # without a bias b occurs nowhere else, and is zero
+    P[d + 1 : d + 1 + n] = 2.0 * costs if squared else 0.0
+    q = np.zeros(total)
+    q[d + 1 : d + 1 + n] = 0.0 if squared else costs
+    A_rows, b_rows = [], []
+
+    def below(coefficients, bound):
+        A_rows.append(coefficients)
+        b_rows.append(bound)
+
+    regression = isinstance(loss, EpsilonInsensitive | SquaredEpsilonInsensitive)
+    for i in range(n):
+        z = np.zeros(total)
+        z[:d] = X[i]
+        z[d] = 0.0 if bias is Bias.NONE else 1.0
+        xi = np.zeros(total)
+        xi[d + 1 + i] = 1.0
+        if regression:
+            below(-z - xi, loss.epsilon - y[i])
+            below(z - xi, loss.epsilon + y[i])
+        else:
+            below(-y[i] * z - xi, -1.0)
+        below(-xi, 0.0)
+    if penalty == "l1":
+        bounded = [*range(d), *([d] if bias is Bias.REGULARIZED else [])]
+        for k, j in enumerate(bounded):
+            bound = np.zeros(total)
+            bound[d + 1 + n + k] = 1.0
+            q[d + 1 + n + k] = 1.0
+            unit = np.eye(total)[j]
+            below(unit - bound, 0.0)
+            below(-unit - bound, 0.0)
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
+    if penalty == "l1" and bias is Bias.NONE:
+        P[d] = 1.0
+    solver = clarabel.DefaultSolver(
+        sparse.csc_matrix(np.diag(P)), q, sparse.csc_matrix(np.array(A_rows)), np.array(b_rows),
+        [clarabel.NonnegativeConeT(len(b_rows))], settings,
+    )  # fmt: skip
+    solution = solver.solve()
+    assert "Solved" in str(solution.status)
+    return solution.obj_val

@@ -1,0 +1,57 @@
+"""Passes over the rows of A = [X, s 1], against plain NumPy."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from maxmargin.core import design as module
+from maxmargin.core.design import Design
+from maxmargin.core.rows import rows_of
+
+
+def made(kind, dtype, n=300, d=7, scale=2.0, n_jobs=1):
+    rng = np.random.default_rng(3)
+    X = (rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)).astype(dtype)
+    A = np.hstack([X.astype(np.float64), np.full((n, 1), scale)]) if scale else X.astype(np.float64)
+    stored = sparse.csr_array(X) if kind == "sparse" else X
+    return Design(rows_of(stored, dtype), scale, n_jobs), A
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scale", [0.0, 1.0, 2.5])
+def test_products(kind, dtype, scale, monkeypatch):
+    monkeypatch.setattr(module, "CHUNK_ENTRIES", 256)
+    design, A = made(kind, dtype, scale=scale)
+    rng = np.random.default_rng(4)
+    v, beta = rng.normal(size=A.shape[1]), rng.normal(size=len(A)) * (rng.random(len(A)) < 0.4)
+    kappa = rng.random(len(A)) * (rng.random(len(A)) < 0.6)
+    index = np.flatnonzero(kappa)
+    np.testing.assert_allclose(design.scores(v), A @ v, atol=1e-12)
+    np.testing.assert_allclose(design.combine(beta), A.T @ beta, atol=1e-12)
+    H = (A.T * kappa) @ A
+    np.testing.assert_allclose(design.gram(index, kappa), H, atol=1e-10)
+    np.testing.assert_allclose(design.weighted_product(index, kappa, v), H @ v, atol=1e-10)
+    np.testing.assert_allclose(design.column_squares(index, kappa), np.diag(H), atol=1e-10)
+    np.testing.assert_allclose(design.squared_norms(), (A**2).sum(axis=1), atol=1e-5 if dtype == np.float32 else 1e-10)
+    assert design.passes > 3.0
+    assert design.shared(1).passes == 0.0
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_the_number_of_threads_changes_no_bit(kind, monkeypatch):
+    monkeypatch.setattr(module, "CHUNK_ENTRIES", 256)
+    rng = np.random.default_rng(5)
+    beta, kappa = rng.normal(size=3000), rng.random(3000)
+    one, _ = made(kind, np.float32, n=3000)
+    two, _ = made(kind, np.float32, n=3000, n_jobs=2)
+    assert len(one.chunks) > 2
+    np.testing.assert_array_equal(one.combine(beta), two.combine(beta))
+    np.testing.assert_array_equal(one.gram(np.arange(3000), kappa), two.gram(np.arange(3000), kappa))
+
+
+def test_no_rows_at_all():
+    design, A = made("dense", np.float64)
+    none = np.empty(0, np.int64)
+    assert not design.gram(none, np.zeros(len(A))).any()
+    assert not design.weighted_product(none, np.zeros(len(A)), np.ones(A.shape[1])).any()

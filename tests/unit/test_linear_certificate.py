@@ -1,0 +1,100 @@
+"""The duality gap of linear machines: a bound for any point, tight at the optimum."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from maxmargin.certificates.linear import balanced, best_bias, certify_linear, row_multipliers
+from maxmargin.core.linear import Point
+from maxmargin.core.problem import Bias
+from maxmargin.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
+from maxmargin.losses.base import dual_step, total
+from tests.linear_helpers import BIASES, LOSSES, data, name_of, optimum_by_clarabel, problem
+
+CONIC = [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1), SquaredEpsilonInsensitive(0.1)]
+
+
+def some_multipliers(task, rng):
+    """Multipliers within their domains: dual steps from zero at random scores."""
+    each = zip(task.y, task.costs, rng.normal(size=task.n), strict=True)
+    return np.array([dual_step(task.loss, y, c, z, 0.0, 0.5) for y, c, z in each])
+
+
+@pytest.mark.parametrize("loss", CONIC, ids=name_of)
+@pytest.mark.parametrize("bias", BIASES, ids=name_of)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_any_point_brackets_the_optimum_of_a_conic_solver(loss, bias, seed):
+    X, y = data(loss, n=25, d=3, seed=seed)
+    rng = np.random.default_rng(seed)
+    costs = rng.uniform(0.2, 2.0, len(y))
+    task = problem(X, y, loss, bias, costs)
+    optimum = optimum_by_clarabel(X, y, costs, loss, bias)
+    for _ in range(5):
+        point = Point(rng.normal(size=task.d), some_multipliers(task, rng))
+        proof = certify_linear(task, point)
+        assert proof.dual <= optimum + 1e-7 <= proof.primal + 2e-7
+        assert proof.gap == pytest.approx(proof.primal - proof.dual, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", [SquaredHinge()], ids=name_of)
+@pytest.mark.parametrize("bias", BIASES, ids=name_of)
+def test_l1_points_bracket_the_optimum_of_a_conic_solver(loss, bias):
+    X, y = data(loss, n=30, d=3)
+    rng = np.random.default_rng(0)
+    costs = rng.uniform(0.02, 0.2, len(y))
+    task = problem(X, y, loss, bias, costs, "l1")
+    optimum = optimum_by_clarabel(X, y, costs, loss, bias, "l1")
+    for _ in range(5):
+        proof = certify_linear(task, Point(0.1 * rng.normal(size=task.d), some_multipliers(task, rng)))
+        assert proof.dual <= optimum + 1e-7 <= proof.primal + 2e-7
+        assert proof.gap == pytest.approx(proof.primal - proof.dual, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=name_of)
+@given(seed=st.integers(0, 10**6), size=st.floats(1e-3, 10.0))
+@settings(max_examples=15, deadline=None)
+def test_gaps_are_sums_of_terms_that_are_never_negative(loss, seed, size):
+    rng = np.random.default_rng(seed)
+    X, y = data(loss, n=20, d=3, seed=seed)
+    task = problem(X, y, loss, Bias.REGULARIZED, size)
+    proof = certify_linear(task, Point(size * rng.normal(size=task.d)))
+    assert proof.gap >= 0.0
+    assert proof.gap == pytest.approx(proof.primal - proof.dual, rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("loss", [SquaredHinge(), Logistic(), SquaredEpsilonInsensitive(0.2)], ids=name_of)
+def test_smooth_losses_have_half_the_squared_gradient_as_gap(loss):
+    X, y = data(loss)
+    task = problem(X, y, loss, Bias.NONE)
+    v = np.random.default_rng(1).normal(size=task.d)
+    beta = row_multipliers(task, X @ v)
+    gradient = v - X.T @ beta
+    assert certify_linear(task, Point(v)).gap == pytest.approx(0.5 * gradient @ gradient, rel=1e-9)
+
+
+def test_balancing_scales_the_heavier_side_down():
+    X, y = data(Hinge())
+    task = problem(X, y, Hinge())
+    beta = 0.5 * np.abs(y) * np.where(y > 0, 1.0, -0.3)
+    made, moved = balanced(task, beta)
+    assert abs(made.sum()) < 1e-12
+    assert np.all(np.abs(made) <= np.abs(beta))
+    assert 0.0 < moved < 1.0
+    one_sided, moved = balanced(task, np.abs(beta))
+    assert not one_sided.any()
+    assert moved == 1.0
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=name_of)
+def test_best_bias_is_no_worse_than_its_neighbours(loss):
+    X, y = data(loss)
+    task = problem(X, y, loss)
+    z = 3.0 + X @ np.ones(X.shape[1])
+    b = best_bias(task, z)
+
+    def cost(b):
+        return total(loss, task.y, task.costs, z + b)
+
+    for other in (b - 1e-3, b + 1e-3, b - 0.5, b + 0.5, 0.0):
+        assert cost(b) <= cost(other) + 1e-9
