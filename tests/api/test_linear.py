@@ -152,7 +152,7 @@ def test_callbacks_of_scikit_learn_and_of_ours():
     with pytest.warns(ConvergenceWarning, match="stopped by the callback"):
         LinearSVC(loss="hinge", C=10, callback=lambda p: seen.append(p) or len(seen) == 3).fit(X, y)
     assert len(seen) == 3
-    assert seen[0].violation > seen[-1].violation >= 0
+    assert all(step.violation > 0 for step in seen)
 
 
 def test_probabilities():

@@ -17,7 +17,16 @@ from maxmargin.core import checks, limits
 from maxmargin.core.problem import Bias
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Progress
-from maxmargin.estimators.linear_training import RULES, LinearTraining, Tasks, bias_kind, cost_of, is_loss, store
+from maxmargin.estimators.linear_training import (
+    RULES,
+    LinearTraining,
+    Tasks,
+    bias_kind,
+    cost_of,
+    few_merged,
+    is_loss,
+    store,
+)
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps
 from maxmargin.losses import Hinge, HuberHinge, Logistic, SquaredHinge
 
@@ -231,6 +240,7 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         classes, labels = np.unique(y, return_inverse=True)
         checks.at_least_two(classes, type(self).__name__)
         factors = checks.class_costs(self.class_weight, classes, y, weights)
+        rows, labels, weights = few_merged(rows, labels, weights)
         costs = cost_of(self, weights) * factors[labels] * weights
         if not costs.all():  # a class of weight zero
             used = np.flatnonzero(costs)

@@ -14,7 +14,7 @@ from maxmargin.core import checks, limits
 from maxmargin.core.checks import Rule
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Progress
-from maxmargin.estimators.linear_training import RULES, LinearTraining, Tasks, cost_of, is_loss, store
+from maxmargin.estimators.linear_training import RULES, LinearTraining, Tasks, cost_of, few_merged, is_loss, store
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps
 from maxmargin.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
 
@@ -139,8 +139,9 @@ class LinearSVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         if not weights.all():
             used = np.flatnonzero(weights)
             rows, y, weights = rows[used], y[used], weights[used]
+        rows, targets, weights = few_merged(rows, y, weights)
         loss = _LOSSES[self.loss](float(self.epsilon)) if isinstance(self.loss, str) else self.loss
-        tasks = Tasks(rows, [lambda: y], cost_of(self, weights) * weights, loss)
+        tasks = Tasks(rows, [lambda: targets], cost_of(self, weights) * weights, loss)
         root = self._init_callback_context(max_subtasks=None)  # type: ignore[arg-type]
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         root.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)

@@ -19,10 +19,11 @@ from maxmargin.core.problem import Bias
 from maxmargin.core.rows import Array, rows_of
 from maxmargin.core.solution import Progress, Status, combine
 from maxmargin.core.threads import effective_jobs, task_map
+from maxmargin.core.twins import find_twins
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
 from maxmargin.losses import CustomLoss, HuberHinge
 from maxmargin.losses.base import compiled
-from maxmargin.solvers.choose import SOLVERS
+from maxmargin.solvers.choose import SMALL_ROWS, SOLVERS
 from maxmargin.solvers.linear import LinearOptions, solve_linear
 
 
@@ -72,6 +73,19 @@ class Tasks(NamedTuple):
     targets: list[Callable[[], Array]]
     costs: Array
     loss: Any
+
+
+def few_merged(X: Any, targets: Array, weights: Array) -> tuple[Any, Array, Array]:
+    """Few rows: equal ones with equal targets become one, in an order that depends on their values alone.
+
+    Small problems are compared digit by digit: a weight of 2 and two rows are then the same problem, in any order.
+    ``targets`` has one row (or number) for each row of X.
+    """
+    if X.shape[0] > SMALL_ROWS:
+        return X, targets, weights
+    kinds = np.unique(targets, axis=0, return_inverse=True)[1].ravel()
+    twins = find_twins(X, kinds, weights)
+    return X[twins.first], targets[twins.first], np.bincount(twins.group, weights=weights)
 
 
 class Kept(NamedTuple):

@@ -17,13 +17,11 @@ from maxmargin.core import checks
 from maxmargin.core.checks import Rule
 from maxmargin.core.rows import Array, rows_of
 from maxmargin.core.threads import effective_jobs, thread_map
-from maxmargin.core.twins import find_twins
 from maxmargin.estimators.linear_svc import probabilities
-from maxmargin.estimators.linear_training import is_loss
+from maxmargin.estimators.linear_training import few_merged, is_loss
 from maxmargin.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
+from maxmargin.solvers.choose import SMALL_ROWS
 from maxmargin.solvers.primal.sgd import STEPS, Descent, Iterates
-
-FEW_ROWS = 1000  # up to here rows are drawn in proportion to their weights; beyond, weights scale the gradients
 
 
 class Season(NamedTuple):
@@ -81,9 +79,10 @@ class _OnlineLearner(BaseEstimator):
         """Run seasons over the rows. Sets: coef_, intercept_, seasons_, n_iter_, t_."""
         parameters: Any = self
         lam = parameters.lam if parameters.C is None else 1.0 / (parameters.C * float(weights.sum()))
-        X, targets, weights = _merged(X, targets, weights)
+        drawn = X.shape[0] <= SMALL_ROWS
+        X, columns, weights = few_merged(X, np.stack(targets, axis=1), weights)
+        targets = [np.ascontiguousarray(y) for y in columns.T]
         n = X.shape[0]
-        drawn = n <= FEW_ROWS
         factors = np.ones(n) if drawn else weights / weights.mean()
         rows, scale = rows_of(X, X.dtype), float(bool(parameters.fit_intercept))
         descents = [Descent(rows, y, factors, self._loss(), lam, scale) for y in targets]
@@ -189,16 +188,6 @@ class _OnlineLearner(BaseEstimator):
 
     def _score(self, X: Any, y: Array, weights: Array) -> float:
         raise NotImplementedError
-
-
-def _merged(X: Any, targets: list[Array], weights: Array) -> tuple[Any, list[Array], Array]:
-    """Few rows: equal ones with equal targets become one, in an order that depends on their values alone."""
-    if X.shape[0] > FEW_ROWS:
-        return X, targets, weights
-    labels = np.unique(np.stack(targets, axis=1), axis=0, return_inverse=True)[1].ravel()
-    twins = find_twins(X, labels, weights)
-    weights = np.bincount(twins.group, weights=weights)
-    return X[twins.first], [y[twins.first] for y in targets], weights
 
 
 def _weighty(X: Any, y: Array, weights: Array, name: str) -> tuple[Any, Array, Array]:

@@ -110,8 +110,8 @@ class _Solve:
         self.leg = legs[0]
         self.solver: Any = None
         self.best: tuple[Point, Certificate] | None = None
-        at_zero = total(problem.loss, problem.y, problem.costs, np.zeros(problem.n))
-        self.negligible = ROUNDING * at_zero if np.isfinite(at_zero) else 0.0
+        self.at_zero = total(problem.loss, problem.y, problem.costs, np.zeros(problem.n))
+        self.negligible = ROUNDING * self.at_zero if np.isfinite(self.at_zero) else 0.0
 
     def to_the_end(self, active: limits.Limits) -> None:
         """Sets: status, point, history and best."""
@@ -126,10 +126,16 @@ class _Solve:
             if self._proved():
                 self.status = Status.CONVERGED
                 return
-            self.point = self.solver.point
+            self.point = self._start_of_next()
             if leg is not self.legs[-1]:
                 self.done += self.solver.iterations
                 self.solver = None
+
+    def _start_of_next(self) -> Point:
+        """The best point so far, unless it is worse than zero weights: a solver that diverged is no help."""
+        assert self.best is not None
+        point, proof = self.best
+        return point if proof.primal < self.at_zero else Point(np.zeros(self.problem.d))
 
     def _make(self, leg: Leg) -> Any:
         make = ProximalNewton if self.problem.penalty == "l1" else _MADE[leg.solver]

@@ -72,6 +72,8 @@ class Descent:
         # Where no row curves, the free bias would have no curvature at all: it gets a thousandth of a row's.
         least = 1e-3 * float(self.kappa.max(initial=0.0)) or 1e-3 * float(self.problem.costs.mean())
         ridge = np.where(self.ridge > 0, self.ridge, least)
+        if not len(index):  # no row curves at all: the step is one of scaled gradient descent
+            self.damping = max(self.damping, 1.0)
         if self.damping:
             ridge = ridge + self.damping * self._bound()
         if self.problem.d <= DENSE_WIDTH:
@@ -83,7 +85,8 @@ class Descent:
         if self._squares is None:
             everyone = np.arange(self.problem.n)
             self._squares = self.problem.design.column_squares(everyone, np.ones(self.problem.n))
-        return float(self.kappa.max(initial=0.0)) * self._squares
+        most = float(self.kappa.max(initial=0.0)) or float(self.problem.costs.mean())
+        return most * self._squares
 
     def _hessian(self, index: Array, sample: int | None) -> Array:
         """A' diag(kappa) A, from every so many-th row where there are many more than ``sample``.

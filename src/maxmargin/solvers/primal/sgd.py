@@ -26,7 +26,7 @@ from maxmargin.core.rows import Array, CsrRows, Rows, count, row_axpy, row_dot, 
 from maxmargin.losses.base import slope, total
 
 TRIAL_ROWS = 1000
-SMALLEST = 1e-9  # of s: then u takes it over
+SMALLEST = 1e-6  # of s: then u takes it over, before the rounding of u in units of s matters
 SPARSE_BIAS = 0.01  # the bias sees every row and a sparse feature few: its steps are shorter, as in scikit-learn
 POWER = 0.75
 
