@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from benchmarks import comparison, scaling, sets, worker
+from benchmarks import comparison, linear, linear_worker, scaling, sets, worker
 
-from maxmargin import SVC
+from maxmargin import SVC, LinearSVC
 
 
 @pytest.mark.parametrize("name", ["iris", "breast_cancer"])
@@ -26,6 +26,34 @@ def test_a_run_writes_its_tables(tmp_path, capsys):
     assert abs(report["summary"]["sklearn"]["dual_behind"]) < 1e-4
     assert "| iris | sklearn |" in (tmp_path / "kernel.md").read_text()
     assert "against sklearn" in capsys.readouterr().out
+
+
+def test_linear_objectives_are_those_of_the_certificate():
+    case = sets.linear_case("breast_cancer", None)
+    signs = np.where(case.y == 1, 1.0, -1.0)
+    for loss in linear.LOSSES:
+        machine = LinearSVC(loss=loss, C=0.1, fit_intercept="regularized").fit(case.X, case.y)
+        found = linear_worker.objective(case.X, signs, 0.1, loss, machine.coef_[0], machine.intercept_[0])
+        assert found == pytest.approx(machine.certificate_.primal, rel=1e-9)
+
+
+def test_a_linear_run_writes_its_tables(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(linear, "COSTS", (0.01,))
+    linear.run(["breast_cancer"], ["maxmargin", "sklearn"], None, tmp_path, 1, 20.0)
+    report = json.loads((tmp_path / "linear.json").read_text())
+    assert [line["loss"] for line in report["lines"]] == ["hinge", "squared_hinge"]
+    assert all(line["proof"]["gap"] <= 1e-6 for line in report["lines"])
+    assert all(not seen["capped"] for line in report["lines"] for seen in line["times"].values())
+    assert "| breast_cancer | hinge |" in (tmp_path / "linear.md").read_text()
+    assert "against sklearn" in capsys.readouterr().out
+
+
+def test_crashes_are_no_times():
+    ours = {"seconds": 1.0, "capped": False}
+    line = {"times": {"maxmargin": ours, "sklearn": {"seconds": 600.0, "capped": True, "failed": True}}}
+    assert linear.ratios([line], ["sklearn"]) == []
+    assert linear.mark(line["times"]["sklearn"], 1.0) == "failed"
+    assert linear.mark({"seconds": 3.0, "capped": True}, 1.5) == ">2.00x"
 
 
 def test_exponents_and_plot(tmp_path):

@@ -11,7 +11,11 @@ import pytest
 from maxmargin.cli.main import main
 
 ROOT = pathlib.Path(__file__).parents[2]
-EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+EXAMPLES = [
+    example
+    for page in ("README.md", "docs/linear.md")
+    for example in re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+]
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))

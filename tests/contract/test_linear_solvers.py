@@ -156,6 +156,53 @@ def test_limits_keep_the_point_and_its_gap():
     assert [seen.iteration for seen in told] == [1, 2] == watched.trace.column("iteration")
 
 
+def test_an_interrupt_keeps_the_point_or_is_raised():
+    X, y = data(Hinge(), n=2000, d=30)
+
+    def interrupt(seen, weights):
+        raise KeyboardInterrupt
+
+    for solver in ("alm", "dual_cd", "sgd"):
+        kept = solve_linear(
+            problem(X, y, Hinge(), C=10.0), solver, LinearOptions(tol=1e-9, watch=interrupt, interrupt="keep")
+        )
+        assert kept.status is Status.INTERRUPTED
+        assert kept.iterations >= 1
+        assert np.isfinite(kept.certificate.gap)
+        with pytest.raises(KeyboardInterrupt):
+            solve_linear(problem(X, y, Hinge(), C=10.0), solver, LinearOptions(tol=1e-9, watch=interrupt))
+
+
+@pytest.mark.parametrize("bias", BIASES, ids=name_of)
+@pytest.mark.parametrize("solver", EXACT)
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_rows_without_entries(bias, solver, kind):
+    loss = SquaredHinge()
+    X, y = data(loss, n=80, d=4)
+    X[::5] = 0.0
+    stored = sparse.csr_array(X) if kind == "sparse" else X
+    found = solve_linear(problem(stored, y, loss, bias), solver, LinearOptions(tol=1e-7))
+    assert found.status is Status.CONVERGED
+    assert found.certificate.relative_gap <= 1e-7
+
+
+def test_numbers_that_overflow_are_an_error():
+    X, y = data(SquaredHinge(), n=50, d=3)
+    with pytest.raises(FloatingPointError, match="scale the features"):
+        solve_linear(problem(X * 1e160, y, SquaredHinge()), "newton")
+
+
+def test_large_costs_do_not_pass_for_a_perfect_fit():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 3))
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    X[:, 0] += 0.5 * y
+    for C in (1e6, 1e10):
+        found = solve_linear(problem(X, y, Hinge(), C=C), "auto", LinearOptions(tol=1e-6))
+        assert (found.status is Status.CONVERGED) == (found.certificate.relative_gap <= 1e-6)
+        assert found.certificate.relative_gap <= 1e-6
+
+
 def test_a_good_start_needs_fewer_steps():
     X, y = data(Hinge(), n=3000, d=10)
     cold = solve_linear(problem(X, y, Hinge(), C=10.0), "alm", LinearOptions(tol=1e-7))

@@ -91,7 +91,7 @@ def test_bounds_are_checked_once(tmp_path):
     script = """
 import numpy as np
 from scipy import sparse
-from maxmargin import SVC
+from maxmargin import SGDSVC, SVC, LinearSVC
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3))
 y = X[:, 0] > 0
@@ -99,6 +99,10 @@ for kernel in ("linear", "rbf", "laplacian"):
     for data in (X, sparse.csr_array(X)):
         for bias in (True, False):
             SVC(kernel=kernel, fit_intercept=bias).fit(data, y).predict(data)
+for loss, solver in (("hinge", "alm"), ("hinge", "dual_cd"), ("squared_hinge", "newton")):
+    for data in (X, sparse.csr_array(X)):
+        LinearSVC(loss=loss, solver=solver).fit(data, y)
+        SGDSVC(loss=loss).fit(data, y)
 print("done")
 """
     answer = run(script, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path), NUMBA_DISABLE_JIT="0")

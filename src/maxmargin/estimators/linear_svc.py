@@ -19,15 +19,13 @@ from maxmargin.core.rows import Array
 from maxmargin.core.solution import Progress
 from maxmargin.estimators.linear_training import (
     RULES,
-    LinearTraining,
     Tasks,
     bias_kind,
     cost_of,
     few_merged,
+    fit_machines,
     is_loss,
-    store,
 )
-from maxmargin.estimators.progress import SklearnPairs, SklearnSteps
 from maxmargin.losses import Hinge, HuberHinge, Logistic, SquaredHinge
 
 _LOSSES: dict[str, Callable[[], Any]] = {
@@ -210,24 +208,13 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ):
             raise ValueError(f"LinearSVC: penalty='l1' takes loss 'squared_hinge' or 'logistic'; got {self.loss!r}.")
         tasks, fixed = self._read(X, y, sample_weight)
-        n_tasks = len(tasks.targets)
-        root = self._init_callback_context(max_subtasks=None if n_tasks == 1 else n_tasks)  # type: ignore[arg-type]
-        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        root.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
-        watched = n_tasks == 1 and hasattr(self, "_skl_callbacks")
-        steps = SklearnSteps(root, self, X, y, metadata) if watched else None
-        training = LinearTraining(self, tasks, begun, steps, SklearnPairs(root, self), fixed)
-        solutions = training.solve()
-        store(self, training, solutions, stacklevel=5)
+        training, solutions = fit_machines(self, X, y, sample_weight, tasks, begun, fixed)
         if self.penalty == "l1":
             self.zero_features_ = np.all(
                 [proved_zeros(training.problem(k), s.point, s.certificate.gap) for k, s in enumerate(solutions)], 0
             )
         elif hasattr(self, "zero_features_"):
             del self.zero_features_
-        if steps:
-            steps.close()
-        root.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata, reconstruction_attributes=dict)
         return self
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Tasks, dict[str, Any]]:

@@ -14,8 +14,7 @@ from maxmargin.core import checks, limits
 from maxmargin.core.checks import Rule
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Progress
-from maxmargin.estimators.linear_training import RULES, LinearTraining, Tasks, cost_of, few_merged, is_loss, store
-from maxmargin.estimators.progress import SklearnPairs, SklearnSteps
+from maxmargin.estimators.linear_training import RULES, Tasks, cost_of, few_merged, fit_machines, is_loss
 from maxmargin.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
 
 _LOSSES: dict[str, Callable[[float], Any]] = {
@@ -142,16 +141,8 @@ class LinearSVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         rows, targets, weights = few_merged(rows, y, weights)
         loss = _LOSSES[self.loss](float(self.epsilon)) if isinstance(self.loss, str) else self.loss
         tasks = Tasks(rows, [lambda: targets], cost_of(self, weights) * weights, loss)
-        root = self._init_callback_context(max_subtasks=None)  # type: ignore[arg-type]
-        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        root.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
-        steps = SklearnSteps(root, self, X, y, metadata) if hasattr(self, "_skl_callbacks") else None
-        training = LinearTraining(self, tasks, begun, steps, SklearnPairs(root, self))
-        store(self, training, training.solve(), stacklevel=5)
+        fit_machines(self, X, y, sample_weight, tasks, begun)
         self.coef_ = self.coef_[0]
-        if steps:
-            steps.close()
-        root.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata, reconstruction_attributes=dict)
         return self
 
     def predict(self, X: Any) -> Array:

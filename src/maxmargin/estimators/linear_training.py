@@ -201,7 +201,26 @@ class LinearTraining:
         return self.fixed | {"coef_": np.stack([v[:features] for v in weights]), "intercept_": np.array(biases)}
 
 
-def store(estimator: Any, training: LinearTraining, solutions: list[LinearSolution], stacklevel: int) -> None:
+def fit_machines(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, tasks: Tasks, begun: float, fixed: dict[str, Any] | None = None
+) -> tuple[LinearTraining, list[LinearSolution]]:
+    """Solve all machines of a fit, tell scikit-learn's callbacks, and store the attributes. Sets: the estimator's."""
+    n_tasks = len(tasks.targets)
+    root = estimator._init_callback_context(max_subtasks=None if n_tasks == 1 else n_tasks)
+    metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+    root.call_on_fit_task_begin(estimator=estimator, X=X, y=y, metadata=metadata)
+    watched = n_tasks == 1 and hasattr(estimator, "_skl_callbacks")
+    steps = SklearnSteps(root, estimator, X, y, metadata) if watched else None
+    training = LinearTraining(estimator, tasks, begun, steps, SklearnPairs(root, estimator), fixed)
+    solutions = training.solve()
+    _store(estimator, training, solutions)
+    if steps:
+        steps.close()
+    root.call_on_fit_task_end(estimator=estimator, X=X, y=y, metadata=metadata, reconstruction_attributes=dict)
+    return training, solutions
+
+
+def _store(estimator: Any, training: LinearTraining, solutions: list[LinearSolution]) -> None:
     """Sets: every attribute that tells of the solve. Warns where a machine was not solved to ``tol``."""
     for name, value in training.model([s.point.v for s in solutions]).items():
         setattr(estimator, name, value)
@@ -224,5 +243,5 @@ def store(estimator: Any, training: LinearTraining, solutions: list[LinearSoluti
             f"{type(estimator).__name__} {estimator.status_}{of}. The model is kept; its largest relative gap is "
             f"{worst:.2g} (tol {estimator.tol:g}).",
             ConvergenceWarning,
-            stacklevel=stacklevel,
+            stacklevel=6,
         )

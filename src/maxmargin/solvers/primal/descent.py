@@ -14,6 +14,7 @@ from scipy import linalg
 from maxmargin.core import limits
 from maxmargin.core.linear import LinearProblem
 from maxmargin.core.rows import Array
+from maxmargin.losses.base import multipliers
 
 DENSE_WIDTH = 2000  # up to so many weights the Hessian is formed and factored; beyond, conjugate gradients
 CG_STEPS = 300
@@ -173,6 +174,15 @@ class Descent:
         self.z += t * dz
         self.refresh()
         return t
+
+
+def descent_on_losses(problem: LinearProblem, v: Array) -> Descent:
+    """The problem itself: h_i = c_i l(y_i, .)."""
+
+    def fill(z: Array, beta: Array, kappa: Array) -> None:
+        multipliers(problem.loss, problem.y, problem.costs, z, beta, kappa)
+
+    return Descent(problem, v.copy(), fill)
 
 
 def relative(gap: float, objective: float) -> float:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.linear import LinearProblem, Point
-from maxmargin.losses.base import fenchel_young, multipliers, total
-from maxmargin.solvers.primal.descent import Descent, relative
+from maxmargin.losses.base import fenchel_young, total
+from maxmargin.solvers.primal.descent import descent_on_losses, relative
 
 
 class GradientDescent:
@@ -20,11 +20,7 @@ class GradientDescent:
 
     def __init__(self, problem: LinearProblem, start: Point, tol: float) -> None:
         self.problem = problem
-
-        def fill(z, beta, kappa):
-            multipliers(problem.loss, problem.y, problem.costs, z, beta, kappa)
-
-        self.descent = Descent(problem, start.v.copy(), fill)
+        self.descent = descent_on_losses(problem, start.v)
         norms = problem.design.squared_norms()
         self.length = 1.0 / (1.0 + float(problem.costs @ norms))
         self.iterations = 0

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.linear import LinearProblem, Point
-from maxmargin.losses.base import multipliers, total
-from maxmargin.solvers.primal.descent import Descent, relative
+from maxmargin.losses.base import total
+from maxmargin.solvers.primal.descent import descent_on_losses, relative
 
 SAMPLE = 16  # rows per weight in the Hessian of the first step
 GROWTH = 8  # of that sample from step to step
@@ -24,11 +24,7 @@ class Newton:
 
     def __init__(self, problem: LinearProblem, start: Point, tol: float) -> None:
         self.problem = problem
-
-        def fill(z, beta, kappa):
-            multipliers(problem.loss, problem.y, problem.costs, z, beta, kappa)
-
-        self.descent = Descent(problem, start.v.copy(), fill)
+        self.descent = descent_on_losses(problem, start.v)
         self.iterations = 0
         self.exhausted = False
         self._idle = 0

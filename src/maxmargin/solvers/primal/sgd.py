@@ -22,7 +22,7 @@ import numpy as np
 from maxmargin.certificates.linear import certify_linear
 from maxmargin.core.jit import kernel
 from maxmargin.core.linear import LinearProblem, Point
-from maxmargin.core.rows import Array, CsrRows, Rows, count, row_axpy, row_dot, squared_norms, width
+from maxmargin.core.rows import Array, CsrRows, Rows, count, row_axpy, row_dot, squared_norms, take_rows, width
 from maxmargin.losses.base import slope, total
 
 TRIAL_ROWS = 1000
@@ -84,7 +84,7 @@ class Descent(NamedTuple):
         """Eta_0: of lengths that differ by factors of two, the one after which a sample of rows costs least."""
         n = count(self.rows)
         sample = rng.permutation(n)[:TRIAL_ROWS]
-        squares = float(np.mean(squared_norms(self.rows)[sample])) + self.bias_scale**2
+        squares = float(np.mean(squared_norms(take_rows(self.rows, sample)))) + self.bias_scale**2
         eta = 1.0 / max(squares, 1e-300)
         best, factor = self._trial(sample, eta, batch), 2.0
         for factor in (2.0, 0.5):
