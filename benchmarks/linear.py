@@ -59,7 +59,7 @@ class Peer:
         answer = self._answer(1.2 * cap + 5.0)  # the answer also takes the time to judge the model
         if answer is None or "failed" in answer:
             self.process.kill()
-            self.process.wait()
+            self.close()
             self._start()
             return answer
         return answer if answer["seconds"] <= cap else None
@@ -67,8 +67,10 @@ class Peer:
     def close(self) -> None:
         """End the process."""
         assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self.process.stdin.close()
         self.process.wait()
+        self.process.stdout.close()
 
 
 def time_to_goal(peer: Peer, optimum: float, cap: float, **told: Any) -> dict[str, Any]:
@@ -103,6 +105,7 @@ def compare(name: str, peers: list[str], folder: pathlib.Path | None, cap: float
 def _left_out(peer: Peer) -> bool:
     if peer.missing:
         print(f"{peer.name} is left out: {peer.missing}", file=sys.stderr)
+        peer.close()
     return bool(peer.missing)
 
 

@@ -179,6 +179,7 @@ def linear_case(name: str, folder: pathlib.Path | None) -> Case:
     if positive is not None:
         y = (y == positive).astype(int)
     X = tfidf(X) if scaling == "tfidf" else _scaled(X, None, scaling)[0]
+    X = X if sparse.issparse(X) else np.ascontiguousarray(X)  # row by row, as loops over rows read it
     return Case(name, X, y, X[:1], 1.0, 1.0)
 
 

@@ -214,7 +214,8 @@ def _block_gram(rows: Rows, index: Array, kappa: Array, scale: float, out: Array
         piece = index[first : first + BLOCK_ROWS]
         _scaled_rows(rows, piece, kappa, scale, block)
         some = block[: len(piece)]
-        out += some.T @ some
+        with np.errstate(over="ignore", invalid="ignore"):  # the solver says what to do about that
+            out += some.T @ some
 
 
 @generic

@@ -236,8 +236,11 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                     f"class_weight={self.class_weight!r} leaves no row to learn from: all weights are zero."
                 )
             rows, labels, costs = rows[used], labels[used], costs[used]
-        positives = [1] if len(classes) == 2 else range(len(classes))
-        targets = [lambda k=k: np.where(labels == k, 1.0, -1.0) for k in positives]
+        if len(classes) == 2:
+            signs = np.where(labels == 1, 1.0, -1.0)
+            targets: list[Any] = [lambda: signs]
+        else:  # made when they are needed: one array per class at a time
+            targets = [lambda k=k: np.where(labels == k, 1.0, -1.0) for k in range(len(classes))]
         loss = _LOSSES[self.loss]() if isinstance(self.loss, str) else self.loss
         return Tasks(rows, targets, costs, loss), {"classes_": classes, "class_weight_": factors}
 

@@ -139,7 +139,8 @@ class LinearTraining:
         scale = {Bias.NONE: 0.0, Bias.FREE: 1.0, Bias.REGULARIZED: float(estimator.intercept_scaling)}
         self.scale = scale[self.bias]
         self.design = Design(rows_of(tasks.X, tasks.X.dtype), self.scale)
-        self.design.squared_norms()  # before the machines share it
+        if len(tasks.targets) > 1:
+            self.design.squared_norms()  # before the machines share it
 
     def solve(self) -> list[LinearSolution]:
         """All machines, on the pool where there are several."""

@@ -241,7 +241,7 @@ class SGDSVC(ClassifierMixin, _OnlineLearner):
     max_iter : int, default=10
         Passes over the rows, the seasons of "auto".
     average : bool, default=True
-        Take the average of the iterates over the last season instead of the last iterate.
+        Take the average of the iterates over the second half of the last season instead of the last iterate.
     monitor : bool, default=False
         Hold rows out and record the accuracy on them after each season, in ``seasons_``.
     early_stopping : bool, default=False

@@ -59,15 +59,16 @@ def choose(problem: LinearProblem, solver: str = "auto") -> list[Leg]:
     if has_curvature(problem.loss):
         return [Leg("newton", f"a smooth loss and a small Hessian ({shape})"), Leg("alm", "newton stalled")]
     second = Leg("alm", f"a loss with a kink and small Newton systems ({shape})")
-    if problem.n <= SMALL_ROWS:
+    cheap_passes = sparse or problem.d >= COSTLY_WIDTH
+    if problem.n <= SMALL_ROWS or not cheap_passes:
         return [second, Leg("dual_cd", "alm stalled")]
     easy = float(problem.costs.mean()) * float(problem.design.squared_norms().mean()) <= EASY
-    if sparse and easy:
-        first = Leg("dual_cd", f"sparse rows and a small C make its passes cheap and few ({shape})", PATIENCE)
-    elif not sparse and problem.d >= COSTLY_WIDTH:
-        first = Leg("dual_cd", f"a Hessian costs many of its passes ({shape})", PATIENCE if easy else IMPATIENCE)
-    else:
+    if sparse and not easy:
         return [second, Leg("dual_cd", "alm stalled")]
+    if sparse:
+        first = Leg("dual_cd", f"sparse rows and a small C make its passes cheap and few ({shape})", PATIENCE)
+    else:
+        first = Leg("dual_cd", f"a Hessian costs many of its passes ({shape})", PATIENCE if easy else IMPATIENCE)
     return [first, second._replace(reason="dual_cd made too little progress")]
 
 

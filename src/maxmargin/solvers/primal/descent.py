@@ -97,7 +97,8 @@ class Descent:
         design, stride = self.problem.design, len(index) // sample if sample else 1
         if stride < 2:
             return design.gram(index, self.kappa)
-        H = design.gram(index[stride // 2 :: stride], self.kappa * stride)
+        H = design.gram(index[stride // 2 :: stride], self.kappa)
+        H *= stride
         diagonal = np.diag_indices_from(H)
         H[diagonal] = np.maximum(H[diagonal], design.column_squares(index, self.kappa))
         return H
@@ -106,9 +107,9 @@ class Descent:
         H[np.diag_indices_from(H)] += ridge
         # Columns of very different size (unscaled data) are brought to one before factoring.
         size = 1.0 / np.sqrt(np.diagonal(H))
-        H *= size[:, None] * size
-        if not np.isfinite(size).all():
+        if not np.isfinite(H).all():
             raise FloatingPointError(OVERFLOW)
+        H *= size[:, None] * size
         lift = 0.0
         while lift < 1.0:
             try:
