@@ -76,7 +76,7 @@ def generic_of_numbers(stub: Callable[..., Any]) -> Any:
     return _generic(stub, "never")
 
 
-def _generic(stub: Callable[..., Any], inline: str) -> Any:
+def _generic(stub: Callable[..., Any], inline: Any) -> Any:
     table: dict[type, Callable[..., Any]] = {}
 
     def call(first: Any, *rest: Any) -> Any:
@@ -88,7 +88,7 @@ def _generic(stub: Callable[..., Any], inline: str) -> Any:
     call.__name__, call.__doc__ = stub.__name__, stub.__doc__
     call.register = register  # type: ignore[attr-defined]
     call.knows = table.__contains__  # type: ignore[attr-defined]
-    options = {"error_model": "numpy"}
+    options: Any = {"error_model": "numpy"}
     overload(call, strict=False, inline=inline, jit_options=options)(lambda first, *rest: table[first.instance_class])
     return call
 
