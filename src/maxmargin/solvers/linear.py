@@ -61,7 +61,8 @@ class LinearOptions:
 def solve_linear(problem: LinearProblem, solver: str = "auto", options: LinearOptions | None = None) -> LinearSolution:
     """Solve ``problem`` to a certified relative gap of ``tol``, or say how far it got."""
     work = _Solve(problem, choose(problem, solver), options or LinearOptions())
-    with limits.limits() as active, blas_held():
+    # What overflows is reported by the solvers, with advice.
+    with limits.limits() as active, blas_held(), np.errstate(over="ignore", invalid="ignore"):
         try:
             work.to_the_end(active)
         except limits.OutOfTime:

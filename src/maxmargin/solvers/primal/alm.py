@@ -19,6 +19,8 @@ from maxmargin.solvers.primal.descent import Descent, relative
 INNER = 0.3  # the smooth problem is solved until its error is this share of the rows' part of the gap
 GROWTH = 2.0  # of sigma, while many rows lie between their bounds or the smooth problems are solved in
 QUICK = 6  # Newton steps or less: a large sigma makes the multipliers converge fast, a too large one the steps erratic
+STUCK = 40  # Newton steps without an end: sigma is too large (C is far above the multipliers), so it shrinks
+SOFTER = 0.01
 KNOWN = 2.0  # times larger is the first sigma where another solver has left multipliers
 DAMPING = 1e-3  # of the first step of a smooth problem, times the share of rows that curve
 
@@ -62,6 +64,8 @@ class ALM:
         descent = self.descent
         if self._inner <= INNER * self._rows:
             self._update()
+        elif self.iterations - self._updated >= STUCK:
+            self._soften()
         length = descent.move(descent.direction(accuracy=0.1))
         descent.damp(length)
         self.iterations += 1
@@ -76,6 +80,13 @@ class ALM:
         if np.count_nonzero(descent.kappa) > 3 * self.problem.d or steps <= QUICK:
             self.sigma *= GROWTH
         descent.refresh()
+        self._damp()
+
+    def _soften(self) -> None:
+        """A smooth problem that is too stiff: its penalty is taken back."""
+        self.sigma *= SOFTER
+        self._updated = self.iterations
+        self.descent.refresh()
         self._damp()
 
     def _damp(self) -> None:
