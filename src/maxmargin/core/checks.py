@@ -55,6 +55,20 @@ def one_of(*options: Any) -> Rule:
     )
 
 
+# Parameters that several estimators have, with one meaning.
+COMMON_RULES: dict[str, Rule] = {
+    "fit_intercept": Rule("True, False or 'regularized'", lambda v: boolean(v) or v == "regularized"),
+    "tol": Rule("a number > 0", positive),
+    "max_iter": Rule("-1 (no limit) or an integer >= 0", lambda v: integer(v) and v >= -1),
+    "time_limit": Rule("a number of seconds > 0, or None", lambda v: v is None or positive(v)),
+    "warm_start": Rule("True or False", boolean),
+    "n_jobs": Rule("an integer or None", lambda v: v is None or integer(v)),
+    "verbose": Rule("True, False or an integer", lambda v: boolean(v) or integer(v)),
+    "callback": Rule("a function or None", lambda v: v is None or callable(v)),
+    "interrupt": one_of("raise", "keep"),
+}
+
+
 def parameters(estimator: Any, rules: dict[str, Rule]) -> None:
     """Check every parameter against its rule."""
     for name, rule in rules.items():

@@ -38,6 +38,13 @@ class Bias(enum.Enum):
     NONE = "none"
     REGULARIZED = "regularized"
 
+    @classmethod
+    def of(cls, fit_intercept: bool | str) -> Bias:
+        """What an estimator's ``fit_intercept`` asks for: True, False or "regularized"."""
+        if isinstance(fit_intercept, str):
+            return cls(fit_intercept)
+        return cls.FREE if fit_intercept else cls.NONE
+
 
 class GramMatrix(Protocol):
     """What solvers and certificates may ask of the kernel matrix K."""

@@ -20,12 +20,12 @@ from maxmargin.core.solution import Progress
 from maxmargin.estimators.linear_training import (
     RULES,
     Tasks,
-    bias_kind,
     cost_of,
     few_merged,
     fit_machines,
     is_loss,
 )
+from maxmargin.estimators.warm import KeepsForNextFit
 from maxmargin.losses import Hinge, HuberHinge, Logistic, SquaredHinge
 
 _LOSSES: dict[str, Callable[[], Any]] = {
@@ -47,7 +47,7 @@ def probabilities(values: Array) -> Array:
     return np.divide(shares, sums, out=np.full_like(shares, 1.0 / shares.shape[1]), where=sums > 0)
 
 
-class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Linear classifier, solved to a certified relative duality gap.
 
     For two classes y in {-1, +1} it minimises
@@ -176,12 +176,8 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         # Without a bias f vanishes at the origin: no weights can make one class win everywhere, as good scores would.
-        tags.classifier_tags.poor_score = bias_kind(self) is Bias.NONE
+        tags.classifier_tags.poor_score = Bias.of(self.fit_intercept) is Bias.NONE
         return tags
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_kept"}
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVC:

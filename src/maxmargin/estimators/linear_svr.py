@@ -15,6 +15,7 @@ from maxmargin.core.checks import Rule
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Progress
 from maxmargin.estimators.linear_training import RULES, Tasks, cost_of, few_merged, fit_machines, is_loss
+from maxmargin.estimators.warm import KeepsForNextFit
 from maxmargin.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
 
 _LOSSES: dict[str, Callable[[float], Any]] = {
@@ -27,7 +28,7 @@ _RULES = {name: rule for name, rule in RULES.items() if name != "penalty"} | {
 }
 
 
-class LinearSVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
+class LinearSVR(KeepsForNextFit, CallbackSupportMixin, RegressorMixin, BaseEstimator):
     """Linear support vector regression, solved to a certified relative duality gap.
 
     It minimises 1/2 ||w||^2 + sum_i C_i max(0, |y_i - w'x_i - b| - epsilon)^p, p = 1 or 2.
@@ -108,10 +109,6 @@ class LinearSVR(CallbackSupportMixin, RegressorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_kept"}
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVR:

@@ -47,22 +47,13 @@ def is_loss(of_labels: bool, *names: str, custom: bool = True) -> Rule:
     return Rule(words, holds)
 
 
-RULES: dict[str, Rule] = {
+RULES: dict[str, Rule] = checks.COMMON_RULES | {
     "C": Rule("a finite number > 0", lambda v: checks.positive(v) and checks.number(v)),
     "lam": Rule("a number > 0, or None", lambda v: v is None or (checks.positive(v) and checks.number(v))),
     "lam_form": checks.one_of("mean", "sum"),
-    "fit_intercept": Rule("True, False or 'regularized'", lambda v: checks.boolean(v) or v == "regularized"),
     "intercept_scaling": Rule("a number > 0", lambda v: checks.positive(v) and checks.number(v)),
     "penalty": checks.one_of("l2", "l1"),
     "solver": checks.one_of("auto", *SOLVERS),
-    "tol": Rule("a number > 0", checks.positive),
-    "max_iter": Rule("-1 (no limit) or an integer >= 0", lambda v: checks.integer(v) and v >= -1),
-    "time_limit": Rule("a number of seconds > 0, or None", lambda v: v is None or checks.positive(v)),
-    "warm_start": Rule("True or False", checks.boolean),
-    "n_jobs": Rule("an integer or None", lambda v: v is None or checks.integer(v)),
-    "verbose": Rule("True, False or an integer", lambda v: checks.boolean(v) or checks.integer(v)),
-    "callback": Rule("a function or None", lambda v: v is None or callable(v)),
-    "interrupt": checks.one_of("raise", "keep"),
 }
 
 
@@ -113,13 +104,6 @@ def cost_of(estimator: Any, weights: Array) -> float:
     return 1.0 / (estimator.lam * (float(weights.sum()) if estimator.lam_form == "mean" else 1.0))
 
 
-def bias_kind(estimator: Any) -> Bias:
-    """The estimator's ``fit_intercept`` as a kind of bias."""
-    if isinstance(estimator.fit_intercept, str):
-        return Bias(estimator.fit_intercept)
-    return Bias.FREE if estimator.fit_intercept else Bias.NONE
-
-
 class LinearTraining:
     """One fit of one or more linear machines on the same rows."""
 
@@ -134,7 +118,7 @@ class LinearTraining:
     ) -> None:
         self.estimator, self.tasks, self.begun, self.fixed = estimator, tasks, begun, fixed or {}
         self.steps, self.machines = steps, machines
-        self.bias = bias_kind(estimator)
+        self.bias = Bias.of(estimator.fit_intercept)
         self.n_jobs = effective_jobs(estimator.n_jobs)
         scale = {Bias.NONE: 0.0, Bias.FREE: 1.0, Bias.REGULARIZED: float(estimator.intercept_scaling)}
         self.scale = scale[self.bias]

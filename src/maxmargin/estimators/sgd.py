@@ -43,6 +43,7 @@ def _is_schedule(value: Any) -> bool:
 
 
 _RULES: dict[str, Rule] = {
+    **{name: checks.COMMON_RULES[name] for name in ("warm_start", "n_jobs", "verbose")},
     "lam": Rule("a finite number > 0", lambda v: checks.positive(v) and checks.number(v)),
     "C": Rule("a finite number > 0, or None", lambda v: v is None or (checks.positive(v) and checks.number(v))),
     "fit_intercept": Rule("True or False", checks.boolean),
@@ -55,9 +56,6 @@ _RULES: dict[str, Rule] = {
     "validation_fraction": Rule("a number between 0 and 1", lambda v: checks.number(v) and 0 < v < 1),
     "n_iter_no_change": Rule("an integer > 0", lambda v: checks.integer(v) and v > 0),
     "tol": Rule("a number >= 0", lambda v: checks.number(v) and v >= 0),
-    "warm_start": Rule("True or False", checks.boolean),
-    "n_jobs": Rule("an integer or None", lambda v: v is None or checks.integer(v)),
-    "verbose": Rule("True, False or an integer", lambda v: checks.boolean(v) or checks.integer(v)),
 }
 
 

@@ -26,11 +26,12 @@ from maxmargin.core.threads import effective_jobs
 from maxmargin.estimators.kernel_choice import KERNEL_NAMES, is_kernel, takes_objects, takes_positions
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps
 from maxmargin.estimators.scoring import Machine, Scorer, position_sums
-from maxmargin.estimators.training import Training, bias_kind, read
+from maxmargin.estimators.training import Training, read
+from maxmargin.estimators.warm import KeepsForNextFit
 from maxmargin.kernels import Kernel, Linear
 from maxmargin.multiclass import one_vs_one as ovo
 
-_RULES: dict[str, Rule] = {
+_RULES: dict[str, Rule] = checks.COMMON_RULES | {
     "C": Rule("a number > 0, or infinity for the hard margin", checks.positive),
     "kernel": Rule(f"one of {', '.join(map(repr, KERNEL_NAMES))}, a Kernel or a function", is_kernel),
     "degree": Rule("an integer >= 0", lambda value: checks.integer(value) and value >= 0),
@@ -40,27 +41,18 @@ _RULES: dict[str, Rule] = {
     ),
     "coef0": Rule("a finite number", checks.number),
     "loss": checks.one_of("hinge", "squared_hinge"),
-    "fit_intercept": Rule("True, False or 'regularized'", lambda v: checks.boolean(v) or v == "regularized"),
     "shrinking": Rule("True or False", checks.boolean),
-    "tol": Rule("a number > 0", checks.positive),
     "cache_size": Rule(
         "a number of megabytes > 0, or None", lambda value: value is None or (checks.number(value) and value > 0)
     ),
-    "verbose": Rule("True, False or an integer", lambda value: checks.boolean(value) or checks.integer(value)),
-    "max_iter": Rule("-1 (no limit) or an integer >= 0", lambda value: checks.integer(value) and value >= -1),
-    "time_limit": Rule("a number of seconds > 0, or None", lambda value: value is None or checks.positive(value)),
     "decision_function_shape": checks.one_of("ovr", "ovo"),
     "break_ties": Rule("True or False", checks.boolean),
-    "warm_start": Rule("True or False", checks.boolean),
-    "interrupt": checks.one_of("raise", "keep"),
-    "callback": Rule("a function or None", lambda value: value is None or callable(value)),
-    "n_jobs": Rule("an integer or None", lambda value: value is None or checks.integer(value)),
 }
 
 _SCORERS: WeakKeyDictionary[Any, Scorer] = WeakKeyDictionary()
 
 
-class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Support vector classifier with kernels, solved to a certificate of optimality.
 
     For two classes y in {-1, +1} it minimises
@@ -217,12 +209,11 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags.pairwise = takes_positions(self.kernel)
         # Without a bias these decision functions vanish at the origin, or far from all rows: no weights can make one
         # class win everywhere, which scikit-learn expects of good scores.
-        tags.classifier_tags.poor_score = bias_kind(self) is Bias.NONE and self.kernel not in ("rbf", "laplacian")
+        tags.classifier_tags.poor_score = Bias.of(self.fit_intercept) is Bias.NONE and self.kernel not in (
+            "rbf",
+            "laplacian",
+        )
         return tags
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_kept"}
 
     # --- fitting -----------------------------------------------------------------------------------------------------
 
@@ -300,7 +291,7 @@ class SVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ exists for the linear kernel only: w lies in feature space otherwise.")
         vectors = self.support_vectors_
-        if bias_kind(self) is Bias.FREE and not sparse.issparse(vectors) and len(vectors):
+        if Bias.of(self.fit_intercept) is Bias.FREE and not sparse.issparse(vectors) and len(vectors):
             vectors = vectors - vectors.mean(
                 axis=0, dtype=np.float64
             )  # sum(beta) = 0: w is the same, with less rounding

@@ -66,13 +66,6 @@ class TrainingData(NamedTuple):
         return len(self.fixed["classes_"])
 
 
-def bias_kind(svc: SVC) -> Bias:
-    """The estimator's ``fit_intercept`` as a kind of bias."""
-    if isinstance(svc.fit_intercept, str):
-        return Bias(svc.fit_intercept)
-    return Bias.FREE if svc.fit_intercept else Bias.NONE
-
-
 def read(svc: SVC, X: Any, y: Any, sample_weight: Any) -> TrainingData:
     """Checked data; equal rows of one class become one."""
     rows, y = checks.training_data(svc, X, y, takes_objects(svc.kernel), takes_positions(svc.kernel))
@@ -158,7 +151,7 @@ class Training:
         edges = np.searchsorted(data.labels, np.arange(data.n_classes + 1))  # several classes come one after the other
         self.segments = [slice(int(a), int(b)) for a, b in pairwise(edges)]
         self.n_jobs = 1 if data.kernel.of_objects else effective_jobs(svc.n_jobs)
-        self.bias = bias_kind(svc)
+        self.bias = Bias.of(svc.fit_intercept)
         self.precise = len(data.labels) <= SMALL
         self.kernel = data.kernel + 1.0 if self.bias is Bias.REGULARIZED else data.kernel
         total = self._total_budget()

@@ -38,8 +38,6 @@ TOTAL, LOSSES, CONJUGATES, GAPS, FELL, GREW = range(6)
 class DualCD:
     """State and steps of one solve."""
 
-    name = "dual_cd"
-
     def __init__(self, problem: LinearProblem, start: Point, tol: float, seed: int = 0) -> None:
         self.problem, self.tol = problem, tol
         design = problem.design

@@ -28,8 +28,6 @@ DAMPING = 1e-3  # of the first step of a smooth problem, times the share of rows
 class ALM:
     """State and steps of one solve."""
 
-    name = "alm"
-
     def __init__(self, problem: LinearProblem, start: Point, tol: float) -> None:
         self.problem = problem
         self.old = np.zeros(problem.n) if start.beta is None else start.beta.copy()

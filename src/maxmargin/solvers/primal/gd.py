@@ -16,8 +16,6 @@ from maxmargin.solvers.primal.descent import descent_on_losses, relative
 class GradientDescent:
     """State and steps of one solve."""
 
-    name = "gd"
-
     def __init__(self, problem: LinearProblem, start: Point, tol: float) -> None:
         self.problem = problem
         self.descent = descent_on_losses(problem, start.v)

@@ -28,10 +28,8 @@ HALVINGS = 40
 class ProximalNewton:
     """State and steps of one solve."""
 
-    name = "newton"
-
     def __init__(self, problem: LinearProblem, start: Point, tol: float) -> None:
-        self.problem, self.tol = problem, tol
+        self.problem = problem
         self.v = start.v.copy()
         self.z = problem.design.scores(self.v)
         self.beta, self.kappa = np.empty(problem.n), np.empty(problem.n)
@@ -52,8 +50,7 @@ class ProximalNewton:
         return Point(self.v, self.beta)
 
     def refine(self, tol: float) -> None:
-        """Aim lower, with scores computed anew."""
-        self.tol = tol
+        """Scores anew, without the rounding of many updates."""
         self.z = self.problem.design.scores(self.v)
         self._look()
 

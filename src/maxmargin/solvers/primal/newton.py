@@ -20,8 +20,6 @@ IDLE = 3  # steps in a row that improve nothing: rounding has the last word
 class Newton:
     """State and steps of one solve."""
 
-    name = "newton"
-
     def __init__(self, problem: LinearProblem, start: Point, tol: float) -> None:
         self.problem = problem
         self.descent = descent_on_losses(problem, start.v)

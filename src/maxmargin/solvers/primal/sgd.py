@@ -108,8 +108,6 @@ class Descent(NamedTuple):
 class AveragedSGD:
     """``solver="sgd"``: a season is a pass over the rows, and the average over it is the point."""
 
-    name = "sgd"
-
     def __init__(self, problem: LinearProblem, start: Point, tol: float, seed: int = 0) -> None:
         self.problem = problem
         weight = float(problem.costs.sum())
