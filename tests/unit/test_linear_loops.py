@@ -45,7 +45,7 @@ def test_visits(kind, loss):
 
 def test_shuffles_are_permutations():
     items = np.arange(100)
-    coordinate._shuffle(items, 10, 90, np.array([99], np.uint64))
+    coordinate.shuffle(items, 10, 90, np.array([99], np.uint64))
     assert sorted(items) == list(range(100))
     np.testing.assert_array_equal(items[:10], np.arange(10))
     np.testing.assert_array_equal(items[90:], np.arange(90, 100))

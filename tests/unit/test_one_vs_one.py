@@ -3,32 +3,33 @@ import itertools
 import numpy as np
 from sklearn.utils.multiclass import _ovr_decision_function
 
+from maxmargin.multiclass import OneVsOne
 from maxmargin.multiclass import one_vs_one as ovo
 
 
 def test_pairs_join_and_split():
     labels = np.array([0, 1, 2, 1, 0, 2, 2])
-    for n_classes, names in ((3, labels), (2, labels % 2)):
-        tasks = ovo.tasks(names, n_classes)
+    for n_classes, names in ((3, labels), (4, labels + (labels > 0))):
+        tasks = OneVsOne(n_classes).tasks(names)
         assert len(tasks) == n_classes * (n_classes - 1) // 2
         rng = np.random.default_rng(0)
-        betas = [rng.normal(size=len(task.rows)) for task in tasks]
-        coef = ovo.join(tasks, betas, 7, n_classes)
+        betas = [rng.normal(size=task.size(len(labels))) for task in tasks]
+        coef = ovo.join(tasks, betas, names, n_classes)
         assert coef.shape == (n_classes - 1, 7)
-        for beta, again in zip(betas, ovo.split(coef, tasks, n_classes), strict=True):
+        for beta, again in zip(betas, ovo.split(coef, tasks, names, n_classes), strict=True):
             np.testing.assert_array_equal(beta, again)
 
 
 def test_decisions_of_pairs_are_those_of_their_own_machines():
     rng = np.random.default_rng(1)
     labels = np.sort(rng.integers(0, 4, size=30))
-    tasks = ovo.tasks(labels, 4)
-    betas = [rng.normal(size=len(task.rows)) for task in tasks]
-    coef, K = ovo.join(tasks, betas, 30, 4), rng.normal(size=(5, 30))
+    tasks = OneVsOne(4).tasks(labels)
+    betas = [rng.normal(size=task.size(len(labels))) for task in tasks]
+    coef, K = ovo.join(tasks, betas, labels, 4), rng.normal(size=(5, 30))
     sums = np.stack([coef[:, labels == c] @ K[:, labels == c].T for c in range(4)])
     together = ovo.pair_decisions(sums, np.zeros(6))
     for column, (task, beta) in enumerate(zip(tasks, betas, strict=True)):
-        np.testing.assert_allclose(together[:, column], -K[:, task.rows] @ beta)  # positive for the first of the pair
+        np.testing.assert_allclose(together[:, column], K[:, task.rows] @ beta)
 
 
 def test_votes_and_scores():

@@ -16,7 +16,7 @@ import numpy as np
 
 from maxmargin.core.buffers import scratch
 from maxmargin.core.jit import generic, kernel
-from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows, count, row_axpy, row_dot, squared_norms, width
+from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows, as_csr, count, row_axpy, row_dot, squared_norms, width
 from maxmargin.core.threads import thread_map
 
 CHUNK_ENTRIES = 1 << 18  # stored entries of a chunk: about a megabyte, so that a second look finds it in the cache
@@ -95,6 +95,12 @@ class Design:
         if self._outer_is_cheaper():  # the lower triangle was filled
             H += np.tril(H, -1).T
         return H
+
+    def outer_gram(self) -> Array:
+        """A A', n x n in float64, for few rows."""
+        X: Any = as_csr(self.rows) if isinstance(self.rows, CsrRows) else self.rows.values.astype(np.float64)
+        product = X.astype(np.float64) @ X.T
+        return (product.toarray() if self.sparse else product) + self.scale**2
 
     def _outer_is_cheaper(self) -> bool:
         """Whether outer products of the stored entries beat BLAS on dense blocks, 20 times faster an operation."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,13 @@ from maxmargin.core import checks, limits
 from maxmargin.core.problem import Bias
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Progress
-from maxmargin.estimators.linear_training import (
-    RULES,
-    Tasks,
-    cost_of,
-    few_merged,
-    fit_machines,
-    is_loss,
-)
+from maxmargin.estimators.joint_training import JOINT_MACHINE, solve_linear_joint
+from maxmargin.estimators.linear_training import RULES, LinearTraining, Tasks, cost_of, few_merged, fit_machines, is_loss
+from maxmargin.estimators.reductions import RULES as MULTICLASS_RULES
+from maxmargin.estimators.reductions import is_joint, joint_loss, reduction_of
 from maxmargin.estimators.warm import KeepsForNextFit
 from maxmargin.losses import Hinge, HuberHinge, Logistic, SquaredHinge
+from maxmargin.multiclass import Reduction
 
 _LOSSES: dict[str, Callable[[], Any]] = {
     "hinge": Hinge,
@@ -34,7 +32,7 @@ _LOSSES: dict[str, Callable[[], Any]] = {
     "logistic": Logistic,
     "huber_hinge": HuberHinge,
 }
-_RULES = RULES | {"loss": is_loss(True, *_LOSSES)}
+_RULES = RULES | MULTICLASS_RULES | {"loss": is_loss(True, *_LOSSES)}
 _SPARSE_WEIGHTS = ("squared_hinge", "logistic")
 
 
@@ -47,6 +45,11 @@ def probabilities(values: Array) -> Array:
     return np.divide(shares, sums, out=np.full_like(shares, 1.0 / shares.shape[1]), where=sums > 0)
 
 
+def _has_probabilities(model: LinearSVC) -> bool:
+    """Whether decisions are log-odds of classes: those of the logistic loss, one versus the rest."""
+    return model.multi_class == "ovr" and (model.loss == "logistic" or isinstance(model.loss, Logistic))
+
+
 class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Linear classifier, solved to a certified relative duality gap.
 
@@ -54,7 +57,7 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
 
         Omega(w) + sum_i C_i l(y_i, w'x_i + b),    Omega(w) = 1/2 ||w||^2 or ||w||_1;
 
-    more classes are solved one versus the rest.
+    more classes are many such machines or one joint one (``multi_class``).
 
     Parameters
     ----------
@@ -63,6 +66,14 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         width 1/2. An object of ``maxmargin.losses``, or your own with the methods of ``CustomLoss``.
     penalty : {"l2", "l1"}, default="l2"
         Omega. "l1" makes weights exactly zero; it takes the squared hinge and the logistic loss.
+    multi_class : {"ovo", "ovr", "crammer_singer", "weston_watkins", "codes"}, default="ovr"
+        Three classes and more: a machine for every pair of classes and a vote; for every class against the rest; one
+        joint machine with the maximum over the other classes in its loss, or with their sum
+        (``maxmargin.losses.multiclass``; loss "hinge" or "squared_hinge"); or a machine for every bit of a code.
+        LIBLINEAR's -s 4 and scikit-learn's "crammer_singer" is this one with ``loss="hinge"``.
+    code : {"auto", "exhaustive", "random", "bits"} or array of shape (n_classes, n_bits), default="auto"
+        The words of +1 and -1 for ``multi_class="codes"``: all ways to split the classes, 10 log2(k) random ones, the
+        class index in binary, or your own. "auto" is "exhaustive" up to seven classes, else "random".
     C : float, default=1.0
         Cost of the losses; C_i is C times the weights of the row and its class.
     lam : float, default=None
@@ -70,12 +81,14 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
     lam_form : {"mean", "sum"}, default="mean"
         "mean": mean loss + lam Omega(w), so C = 1 / (n lam), n the sum of the weights; "sum": C = 1 / lam.
     fit_intercept : True, False or "regularized", default=True
-        A free bias b; none; or scikit-learn's, the weight of a constant feature ``intercept_scaling`` in the norm.
+        A free bias b; none; or scikit-learn's, the weight of a constant feature ``intercept_scaling`` in the norm. Joint
+        machines take True as "regularized": free biases would couple all rows.
     intercept_scaling : float, default=1.0
         The constant feature of the regularised bias.
     solver : {"auto", "newton", "alm", "dual_cd", "gd", "sgd"}, default="auto"
         "auto" chooses by loss and shape, and hands over when a solver stalls; ``solver_`` says what and why. A solver
-        that is named runs alone. "gd" (descent with line search) and "sgd" cannot promise ``tol``.
+        that is named runs alone. "gd" (descent with line search) and "sgd" cannot promise ``tol``. Joint machines are
+        solved by "dual_cd".
     tol : float, default=1e-4
         Relative duality gap to prove: the objective is at most this share above its minimum. Problems of up to 1,000
         rows are solved further, to what rounding allows.
@@ -88,7 +101,8 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
     warm_start : bool, default=False
         Start from the last fit on the same rows and classes.
     random_state : int, RandomState or None, default=None
-        Order of rows in "dual_cd" and "sgd". None is not fixed; the solution does not depend on it beyond ``tol``.
+        Order of rows in "dual_cd" and "sgd", and the random code. None is not fixed (the code is); the solution does not
+        depend on it beyond ``tol``.
     n_jobs : int, default=None
         Threads; None is all cores. Results do not depend on it.
     verbose : int, default=0
@@ -100,22 +114,24 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        The weights w.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
+    coef_ : ndarray of shape (n_machines, n_features)
+        The weights w: one row for two classes, else one for each class, pair of classes or bit.
+    intercept_ : ndarray of shape (n_machines,)
         The bias b.
+    reduction_ : Reduction
+        How the machines' decisions become a class (``maxmargin.multiclass``); ``reduction_.book`` is the code.
     certificate_ : Certificate
-        Primal and dual value and duality gap, recomputed from the model; ``parts`` holds one per class.
+        Primal and dual value and duality gap, recomputed from the model; ``parts`` holds one per machine.
     status_ : Status
-        How the fit ended (the worst of all classes).
+        How the fit ended (the worst of all machines).
     solver_ : str
         The solver that ended the fit, and why it was chosen.
     n_passes_ : float
-        How often the rows were read, the mean over the classes.
+        How often the rows were read, the mean over the machines.
     zero_features_ : ndarray of bool of shape (n_features,)
         With penalty "l1": features whose weight is proved to be zero at the optimum, for every class.
     classes_, n_iter_, trace_, class_weight_, n_features_in_
-        Classes, steps (the most of any class), history, weights of the classes, number of features.
+        Classes, steps (the most of any machine), history, weights of the classes, number of features.
 
     Examples
     --------
@@ -130,12 +146,15 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
     classes_: Array
     coef_: Array
     intercept_: Array
+    reduction_: Reduction
 
     def __init__(
         self,
         *,
         loss: Any = "squared_hinge",
         penalty: str = "l2",
+        multi_class: str = "ovr",
+        code: Any = "auto",
         C: float = 1.0,
         lam: float | None = None,
         lam_form: str = "mean",
@@ -155,6 +174,8 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
     ) -> None:
         self.loss = loss
         self.penalty = penalty
+        self.multi_class = multi_class
+        self.code = code
         self.C = C
         self.lam = lam
         self.lam_form = lam_form
@@ -203,8 +224,13 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
             self.loss in _SPARSE_WEIGHTS or isinstance(self.loss, SquaredHinge | Logistic)
         ):
             raise ValueError(f"LinearSVC: penalty='l1' takes loss 'squared_hinge' or 'logistic'; got {self.loss!r}.")
-        tasks, fixed = self._read(X, y, sample_weight)
-        training, solutions = fit_machines(self, X, y, sample_weight, tasks, begun, fixed)
+        if is_joint(self):
+            self._refuse_for_joint()
+        tasks, labels, fixed = self._read(X, y, sample_weight)
+        solve = LinearTraining.solve
+        if is_joint(self):
+            solve = partial(solve_linear_joint, labels=labels, n_classes=len(fixed["classes_"]))
+        training, solutions = fit_machines(self, X, y, sample_weight, tasks, begun, fixed, solve)
         if self.penalty == "l1":
             self.zero_features_ = np.all(
                 [proved_zeros(training.problem(k), s.point, s.certificate.gap) for k, s in enumerate(solutions)], 0
@@ -213,8 +239,17 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
             del self.zero_features_
         return self
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Tasks, dict[str, Any]]:
-        """Checked data and the attributes that are known before solving."""
+    def _refuse_for_joint(self) -> None:
+        """Errors for parameters that a joint machine does not take."""
+        if self.penalty != "l2" or self.solver not in ("auto", "dual_cd"):
+            raise ValueError(
+                f"LinearSVC: multi_class={self.multi_class!r} takes penalty='l2' and solver 'auto' or 'dual_cd'; got "
+                f"penalty={self.penalty!r}, solver={self.solver!r}."
+            )
+        joint_loss(self)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Tasks, Array, dict[str, Any]]:
+        """Checked data, their class indices, and the attributes that are known before solving."""
         rows, y = checks.training_data(self, X, y, objects=False, square=False)
         weights = checks.sample_weights(sample_weight, rows.shape[0])
         if not weights.all():
@@ -232,32 +267,37 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
                     f"class_weight={self.class_weight!r} leaves no row to learn from: all weights are zero."
                 )
             rows, labels, costs = rows[used], labels[used], costs[used]
-        if len(classes) == 2:
-            signs = np.where(labels == 1, 1.0, -1.0)
-            targets: list[Any] = [lambda: signs]
-        else:  # made when they are needed: one array per class at a time
-            targets = [lambda k=k: np.where(labels == k, 1.0, -1.0) for k in range(len(classes))]
+        reduction = reduction_of(self, len(classes))
+        machines = [JOINT_MACHINE] if is_joint(self) else reduction.tasks(labels)
         loss = _LOSSES[self.loss]() if isinstance(self.loss, str) else self.loss
-        return Tasks(rows, targets, costs, loss), {"classes_": classes, "class_weight_": factors}
+        fixed = {"classes_": classes, "class_weight_": factors, "reduction_": reduction}
+        return Tasks(rows, machines, costs, loss), labels, fixed
 
     def decision_function(self, X: Any) -> Array:
-        """W'x + b: one value for two classes, positive for ``classes_[1]``; else one per class."""
+        """W'x + b: one value for two classes, positive for ``classes_[1]``; else one per class.
+
+        With "ovo" a class's value is its votes, with "codes" the bits that agree with its word; both with the summed
+        decisions, squeezed into (-1/3, 1/3), to tell equal ones apart.
+        """
+        values = self._machine_decisions(X)
+        return values.ravel() if len(self.classes_) == 2 else self.reduction_.scores(values)
+
+    def _machine_decisions(self, X: Any) -> Array:
         check_is_fitted(self)
         X = checks.prediction_data(self, X, objects=False)
-        values = np.asarray(X @ self.coef_.T) + self.intercept_
-        return values.ravel() if len(self.classes_) == 2 else values
+        return np.asarray(X @ self.coef_.T) + self.intercept_
 
     def predict(self, X: Any) -> Array:
         """Labels: f >= 0 is ``classes_[1]``; with more classes the largest value, ties to the lowest class index."""
-        values = self.decision_function(X)
-        return self.classes_[(values >= 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)]
+        decisions = self._machine_decisions(X)
+        return self.classes_[self.reduction_.winners(decisions)]
 
-    @available_if(lambda self: self.loss == "logistic" or isinstance(self.loss, Logistic))
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """P(class | x) = 1 / (1 + exp(-f)) of the logistic loss; with more classes scaled to sum to one."""
         return probabilities(self.decision_function(X))
 
-    @available_if(lambda self: self.loss == "logistic" or isinstance(self.loss, Logistic))
+    @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> Array:
         """Log P(class | x)."""
         with np.errstate(divide="ignore"):

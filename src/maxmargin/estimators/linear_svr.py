@@ -17,6 +17,7 @@ from maxmargin.core.solution import Progress
 from maxmargin.estimators.linear_training import RULES, Tasks, cost_of, few_merged, fit_machines, is_loss
 from maxmargin.estimators.warm import KeepsForNextFit
 from maxmargin.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
+from maxmargin.multiclass import Task
 
 _LOSSES: dict[str, Callable[[float], Any]] = {
     "epsilon_insensitive": EpsilonInsensitive,
@@ -137,7 +138,7 @@ class LinearSVR(KeepsForNextFit, CallbackSupportMixin, RegressorMixin, BaseEstim
             rows, y, weights = rows[used], y[used], weights[used]
         rows, targets, weights = few_merged(rows, y, weights)
         loss = _LOSSES[self.loss](float(self.epsilon)) if isinstance(self.loss, str) else self.loss
-        tasks = Tasks(rows, [lambda: targets], cost_of(self, weights) * weights, loss)
+        tasks = Tasks(rows, [Task(None, lambda: targets, "targets")], cost_of(self, weights) * weights, loss)
         fit_machines(self, X, y, sample_weight, tasks, begun)
         self.coef_ = self.coef_[0]
         return self

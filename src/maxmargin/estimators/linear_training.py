@@ -22,6 +22,7 @@ from maxmargin.core.threads import effective_jobs, task_map
 from maxmargin.core.twins import find_twins
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
 from maxmargin.losses import CustomLoss, HuberHinge
+from maxmargin.multiclass import Task
 from maxmargin.losses.base import compiled
 from maxmargin.solvers.choose import SMALL_ROWS, SOLVERS
 from maxmargin.solvers.linear import LinearOptions, solve_linear
@@ -58,10 +59,10 @@ RULES: dict[str, Rule] = checks.COMMON_RULES | {
 
 
 class Tasks(NamedTuple):
-    """What a fit learns from: rows of weight above zero, one array of targets per machine, and the rows' costs."""
+    """What a fit learns from: rows of weight above zero, their costs, and the machines with their targets."""
 
     X: Any
-    targets: list[Callable[[], Array]]
+    machines: list[Task]
     costs: Array
     loss: Any
 
@@ -87,14 +88,17 @@ class Kept(NamedTuple):
 
     def starts(self, tasks: Tasks, d: int) -> list[Point] | None:
         """Where each machine starts: multipliers grow with their costs, so that they stay within bounds."""
-        fits = len(self.points) == len(tasks.targets) and self.costs.shape == tasks.costs.shape
-        if not fits or len(self.points[0].v) != d:
+        fits = len(self.points) == len(tasks.machines) and self.costs.shape == tasks.costs.shape
+        if not fits or self.points[0].v.shape[-1] != d:
             warnings.warn(
                 "warm_start: the data have another shape or other classes; this fit starts afresh.", stacklevel=6
             )
             return None
         factor = tasks.costs / self.costs
-        return [Point(p.v, None if p.beta is None else p.beta * factor) for p in self.points]
+        return [
+            Point(p.v, None if p.beta is None else (p.beta.T * (factor if m.rows is None else factor[m.rows])).T)
+            for p, m in zip(self.points, tasks.machines, strict=True)
+        ]
 
 
 def cost_of(estimator: Any, weights: Array) -> float:
@@ -120,54 +124,62 @@ class LinearTraining:
         self.steps, self.machines = steps, machines
         self.bias = Bias.of(estimator.fit_intercept)
         self.n_jobs = effective_jobs(estimator.n_jobs)
+        self.seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
         scale = {Bias.NONE: 0.0, Bias.FREE: 1.0, Bias.REGULARIZED: float(estimator.intercept_scaling)}
         self.scale = scale[self.bias]
         self.design = Design(rows_of(tasks.X, tasks.X.dtype), self.scale)
-        if len(tasks.targets) > 1:
+        if len(tasks.machines) > 1:
             self.design.squared_norms()  # before the machines share it
 
     def solve(self) -> list[LinearSolution]:
         """All machines, on the pool where there are several."""
-        estimator, n_tasks = self.estimator, len(self.tasks.targets)
-        kept = getattr(estimator, "_kept", None) if estimator.warm_start else None
-        starts = kept.starts(self.tasks, self.tasks.X.shape[1] + (self.scale != 0)) if kept else None
-        limit = estimator.time_limit
-        left = None if limit is None else max(1e-3, limit - (limits.now() - self.begun))
-        shares = TimeShares(left, [len(self.tasks.costs)] * n_tasks, self.n_jobs)
-        seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
+        estimator, n_tasks = self.estimator, len(self.tasks.machines)
+        starts = self.starts()
+        left = time_left(estimator, self.begun)
+        sizes = [machine.size(len(self.tasks.costs)) for machine in self.tasks.machines]
+        shares = TimeShares(left, sizes, self.n_jobs)
         with limits.limits():
             return task_map(
-                lambda k: self._one(k, shares, starts[k] if starts else None, seed),
+                lambda k: self._one(k, shares, starts[k] if starts else None),
                 range(n_tasks),
                 self.n_jobs if n_tasks > 1 else 1,
                 keep=estimator.interrupt == "keep",
             )
 
-    def _one(self, index: int, shares: TimeShares, start: Point | None, seed: int) -> LinearSolution:
+    def starts(self) -> list[Point] | None:
+        """Where the machines start, if the last fit is to be gone on from."""
+        kept = getattr(self.estimator, "_kept", None) if self.estimator.warm_start else None
+        return kept.starts(self.tasks, self.design.d) if kept else None
+
+    def _one(self, index: int, shares: TimeShares, start: Point | None) -> LinearSolution:
         tasks, estimator = self.tasks, self.estimator
+        problem = self.problem(index)
         options = LinearOptions(
             tol=estimator.tol,
             start=start,
             max_iter=estimator.max_iter,
-            time_limit=shares.take(len(tasks.costs)),
+            time_limit=shares.take(problem.n),
             watch=self._watcher(index),
             interrupt=estimator.interrupt,
-            seed=seed,
+            seed=self.seed,
         )
-        with self.machines.pair() if len(tasks.targets) > 1 else nullcontext():
-            return solve_linear(self.problem(index), estimator.solver, options)
+        with self.machines.pair() if len(tasks.machines) > 1 else nullcontext():
+            return solve_linear(problem, estimator.solver, options)
 
     def problem(self, index: int) -> LinearProblem:
         """The problem of one machine."""
-        tasks = self.tasks
-        design = self.design.shared(1 if len(tasks.targets) > 1 else self.n_jobs)
-        penalty = self.estimator.penalty
-        return LinearProblem(design, tasks.targets[index](), tasks.costs, tasks.loss, self.bias, penalty)
+        tasks, machine = self.tasks, self.tasks.machines[index]
+        if machine.rows is None:
+            design, costs = self.design.shared(1 if len(tasks.machines) > 1 else self.n_jobs), tasks.costs
+        else:
+            design = Design(rows_of(tasks.X[machine.rows], tasks.X.dtype), self.scale)
+            costs = tasks.costs[machine.rows]
+        return LinearProblem(design, machine.signs, costs, tasks.loss, self.bias, self.estimator.penalty)
 
     def _watcher(self, index: int) -> Callable[[Progress, Callable[[], Array]], bool]:
         """Everyone who wants to know of a step; True where one of them asks to stop."""
-        estimator, n_tasks = self.estimator, len(self.tasks.targets)
-        show = printer("" if n_tasks == 1 else f"class {index + 1}/{n_tasks} ") if estimator.verbose else None
+        estimator, n_tasks = self.estimator, len(self.tasks.machines)
+        show = printer("" if n_tasks == 1 else f"{self.tasks.machines[index].name} ") if estimator.verbose else None
 
         def watch(seen: Progress, weights: Callable[[], Array]) -> bool:
             if show:
@@ -183,21 +195,37 @@ class LinearTraining:
         """Fitted attributes of machines with these weights: ``coef_``, ``intercept_`` and those known before."""
         features = self.tasks.X.shape[1]
         biases = [self.scale * v[-1] if self.scale else 0.0 for v in weights]
-        return self.fixed | {"coef_": np.stack([v[:features] for v in weights]), "intercept_": np.array(biases)}
+        coef, biases = np.stack([v[:features] for v in weights]), np.array(biases)
+        if len(weights) > 1 and len(self.fixed.get("classes_", ())) == 2:  # a joint machine: its two classes as one
+            coef, biases = coef[1:] - coef[:1], biases[1:] - biases[:1]
+        return self.fixed | {"coef_": coef, "intercept_": biases}
+
+
+def time_left(estimator: Any, begun: float) -> float | None:
+    """Seconds until the estimator's time limit."""
+    limit = estimator.time_limit
+    return None if limit is None else max(1e-3, limit - (limits.now() - begun))
 
 
 def fit_machines(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, tasks: Tasks, begun: float, fixed: dict[str, Any] | None = None
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    tasks: Tasks,
+    begun: float,
+    fixed: dict[str, Any] | None = None,
+    solve: Callable[[LinearTraining], list[LinearSolution]] = LinearTraining.solve,
 ) -> tuple[LinearTraining, list[LinearSolution]]:
     """Solve all machines of a fit, tell scikit-learn's callbacks, and store the attributes. Sets: the estimator's."""
-    n_tasks = len(tasks.targets)
+    n_tasks = len(tasks.machines)
     root = estimator._init_callback_context(max_subtasks=None if n_tasks == 1 else n_tasks)
     metadata = None if sample_weight is None else {"sample_weight": sample_weight}
     root.call_on_fit_task_begin(estimator=estimator, X=X, y=y, metadata=metadata)
     watched = n_tasks == 1 and hasattr(estimator, "_skl_callbacks")
     steps = SklearnSteps(root, estimator, X, y, metadata) if watched else None
     training = LinearTraining(estimator, tasks, begun, steps, SklearnPairs(root, estimator), fixed)
-    solutions = training.solve()
+    solutions = solve(training)
     _store(estimator, training, solutions)
     if steps:
         steps.close()
@@ -207,7 +235,7 @@ def fit_machines(
 
 def _store(estimator: Any, training: LinearTraining, solutions: list[LinearSolution]) -> None:
     """Sets: every attribute that tells of the solve. Warns where a machine was not solved to ``tol``."""
-    for name, value in training.model([s.point.v for s in solutions]).items():
+    for name, value in training.model([v for s in solutions for v in np.atleast_2d(s.point.v)]).items():
         setattr(estimator, name, value)
     one = len(solutions) == 1
     estimator.certificate_ = combine([s.certificate for s in solutions])
@@ -215,14 +243,16 @@ def _store(estimator: Any, training: LinearTraining, solutions: list[LinearSolut
     estimator.trace_ = solutions[0].trace if one else [s.trace for s in solutions]
     estimator.n_iter_ = max(s.iterations for s in solutions)
     estimator.n_passes_ = float(np.mean([s.passes for s in solutions]))
-    estimator.solver_ = "; ".join(dict.fromkeys(f"{s.solver}: {s.reason}" for s in solutions))
+    chosen = {s.solver: s.reason for s in reversed(solutions)}  # of machines of different sizes the first one's reason
+    estimator.solver_ = "; ".join(f"{name}: {reason}" for name, reason in chosen.items())
     if estimator.warm_start:
         estimator._kept = Kept([s.point for s in solutions], training.tasks.costs)
     elif hasattr(estimator, "_kept"):
         del estimator._kept
     if estimator.status_ is not Status.CONVERGED:
         unsolved = sum(s.status is not Status.CONVERGED for s in solutions)
-        of = "" if one else f" ({unsolved} of {len(solutions)} classes)"
+        unit = estimator.reduction_.unit if hasattr(estimator, "reduction_") else "machines"
+        of = "" if one else f" ({unsolved} of {len(solutions)} {unit})"
         worst = max(s.certificate.relative_gap for s in solutions)
         warnings.warn(
             f"{type(estimator).__name__} {estimator.status_}{of}. The model is kept; its largest relative gap is "

@@ -30,14 +30,15 @@ MERGED = 1000  # support vectors from which equal ones are looked for
 
 
 class Machine(NamedTuple):
-    """What decides: support vectors grouped by class, and their coefficients in each of the k - 1 machines.
+    """What decides: support vectors and their coefficients.
 
-    ``float32`` is whether the fit used float32 tiles.
+    Where pairs of classes share coefficients the vectors are grouped by class, ``n_support`` of each, and a group's sums
+    are kept apart; None is one group. ``float32`` is whether the fit used float32 tiles.
     """
 
     kernel: Kernel
     vectors: Any
-    n_support: Array
+    n_support: Array | None
     dual_coef: Array
     tol: float
     float32: bool
@@ -49,6 +50,7 @@ class Scorer:
     def __init__(self, machine: Machine) -> None:
         self.machine, self._given = machine, machine.dual_coef.copy()
         vectors, counts, coef = machine.vectors, machine.n_support, machine.dual_coef
+        counts = np.array([coef.shape[1]]) if counts is None else counts
         if len(coef.T) > MERGED and not machine.kernel.of_objects:
             vectors, counts, coef = _merged(vectors, counts, coef)
         self.kernel, self.vectors = machine.kernel, vectors

@@ -25,13 +25,17 @@ from maxmargin.core.solution import Progress, Solution, Status, combine
 from maxmargin.core.threads import effective_jobs
 from maxmargin.estimators.kernel_choice import KERNEL_NAMES, is_kernel, takes_objects, takes_positions
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps
+from maxmargin.estimators.joint_training import solve_kernel_joint
+from maxmargin.estimators.reductions import RULES as MULTICLASS_RULES
+from maxmargin.estimators.reductions import is_joint
 from maxmargin.estimators.scoring import Machine, Scorer, position_sums
 from maxmargin.estimators.training import Training, read
 from maxmargin.estimators.warm import KeepsForNextFit
 from maxmargin.kernels import Kernel, Linear
+from maxmargin.multiclass import OneVsOne, Reduction
 from maxmargin.multiclass import one_vs_one as ovo
 
-_RULES: dict[str, Rule] = checks.COMMON_RULES | {
+_RULES: dict[str, Rule] = checks.COMMON_RULES | MULTICLASS_RULES | {
     "C": Rule("a number > 0, or infinity for the hard margin", checks.positive),
     "kernel": Rule(f"one of {', '.join(map(repr, KERNEL_NAMES))}, a Kernel or a function", is_kernel),
     "degree": Rule("an integer >= 0", lambda value: checks.integer(value) and value >= 0),
@@ -60,7 +64,8 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i (w'phi(x_i) + b))^p,
 
     p = 1 for ``loss="hinge"`` and p = 2 for ``loss="squared_hinge"``, through its dual: 0 <= alpha_i <= C_i for the
-    hinge; alpha_i >= 0 with the kernel K + I / (2C) for its square. More classes are solved one versus one.
+    hinge; alpha_i >= 0 with the kernel K + I / (2C) for its square. More classes are many such machines or one joint one
+    (``multi_class``).
 
     Parameters
     ----------
@@ -80,8 +85,16 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         The constant in "poly" and "sigmoid".
     loss : {"hinge", "squared_hinge"}, default="hinge"
         The slack itself or its square.
+    multi_class : {"ovo", "ovr", "crammer_singer", "weston_watkins", "codes"}, default="ovo"
+        Three classes and more: a machine for every pair of classes and a vote; for every class against the rest; one
+        joint machine with the maximum over the other classes in its loss, or with their sum
+        (``maxmargin.losses.multiclass``); or a machine for every bit of a code. Ties go to the lowest class index.
+    code : {"auto", "exhaustive", "random", "bits"} or array of shape (n_classes, n_bits), default="auto"
+        The words of +1 and -1 for ``multi_class="codes"``: all ways to split the classes, 10 log2(k) random ones, the
+        class index in binary, or your own. "auto" is "exhaustive" up to seven classes, else "random".
     fit_intercept : True, False or "regularized", default=True
-        A free bias b; none; or one that is part of the norm, ||w||^2 + b^2 (the notes' appended 1).
+        A free bias b; none; or one that is part of the norm, ||w||^2 + b^2 (the notes' appended 1). Joint machines take
+        True as "regularized": free biases would couple all rows.
     shrinking : bool, default=True
         Leave rows that look settled at a bound out of the working sets. The end is always tested on all rows.
     tol : float, default=1e-3
@@ -96,15 +109,16 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     time_limit : float, default=None
         Seconds for the whole fit, certificate included. A fit that runs out of time keeps its best model.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        For three classes and more: one value per class, or one per pair of classes.
+        For ``multi_class="ovo"`` and three classes or more: one value per class, or one per pair of classes.
     break_ties : bool, default=False
-        Predict the largest decision value of "ovr" instead of the first class with most votes.
+        For ``multi_class="ovo"``: predict the largest decision value of "ovr" instead of the first class with most
+        votes.
     warm_start : bool, default=False
         Start from the multipliers of the last fit, on the same rows and classes; kernel rows of that fit are used
         again where data, kernel and tol are the same, and stay in memory for the next one.
     random_state : int, RandomState or None, default=None
         Order in which tied rows enter the first working set; None spreads them evenly. The solution does not depend on
-        it beyond ``tol``.
+        it beyond ``tol``. Also draws the random code.
     n_jobs : int, default=None
         Threads; None is all cores. Results do not depend on it (they may, within ``tol``, on ``cache_size``).
     verbose : int, default=0
@@ -119,15 +133,18 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     ----------
     certificate_ : Certificate
         Primal and dual value, duality gap and violation, recomputed from the model; ``certificate_.parts`` holds one
-        per pair of classes.
+        per machine.
     status_ : Status
-        How the fit ended (the worst of all pairs).
+        How the fit ended (the worst of all machines).
     trace_ : Trace or list of Trace
-        History of the solver, one for each pair of classes.
+        History of the solver, one for each machine.
     margin_ : float or ndarray
-        1 / ||w||, one for each pair of classes.
+        1 / ||w||, one for each machine; of a joint machine with the norm of all its weights.
+    reduction_ : Reduction
+        How the machines' decisions become a class (``maxmargin.multiclass``); ``reduction_.book`` is the code.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, classes_, n_iter_, class_weight_, shape_fit_
-        As in scikit-learn's SVC.
+        As in scikit-learn's SVC. With "ovr", "codes" and joint machines ``dual_coef_`` has a row of coefficients and
+        ``intercept_`` a bias for each machine or class.
     coef_ : ndarray
         The weights w of the linear kernel.
     kernel_ : Kernel
@@ -154,6 +171,7 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     n_support_: Array
     dual_coef_: Array
     intercept_: Array
+    reduction_: Reduction
     _float32: bool = False  # whether all pairs were solved with float32 tiles
 
     def __init__(
@@ -165,6 +183,8 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         gamma: Any = "scale",
         coef0: float = 0.0,
         loss: str = "hinge",
+        multi_class: str = "ovo",
+        code: Any = "auto",
         fit_intercept: Any = True,
         shrinking: bool = True,
         tol: float = 1e-3,
@@ -187,6 +207,8 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         self.gamma = gamma
         self.coef0 = coef0
         self.loss = loss
+        self.multi_class = multi_class
+        self.code = code
         self.fit_intercept = fit_intercept
         self.shrinking = shrinking
         self.tol = tol
@@ -237,17 +259,25 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         """
         begun = limits.now()
         checks.parameters(self, _RULES)
+        if self.decision_function_shape == "ovo" and self.multi_class != "ovo":
+            raise ValueError(
+                f"SVC: decision_function_shape='ovo' needs multi_class='ovo': {self.multi_class!r} has no pairs of classes."
+            )
         data = read(self, X, y, sample_weight)
-        binary = data.n_classes == 2
-        n_pairs = data.n_classes * (data.n_classes - 1) // 2
-        root = self._init_callback_context(max_subtasks=None if binary else n_pairs)  # type: ignore[arg-type]
+        training = Training(self, data, begun)
+        one = is_joint(self) or len(training.tasks) == 1
+        root = self._init_callback_context(max_subtasks=None if one else len(training.tasks))  # type: ignore[arg-type]
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         root.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
-        steps = SklearnSteps(root, self, X, y, metadata) if binary and hasattr(self, "_skl_callbacks") else None
-        training = Training(self, data, begun, steps, SklearnPairs(root, self))
-        solutions = training.solve()
-        biases = [solution.certificate.bias for solution in solutions]
-        self._store(training.model([solution.beta for solution in solutions], biases), solutions)
+        steps = SklearnSteps(root, self, X, y, metadata) if one and hasattr(self, "_skl_callbacks") else None
+        training.watched_by(steps, SklearnPairs(root, self))
+        if is_joint(self):
+            model, solutions = solve_kernel_joint(training)
+        else:
+            solutions = training.solve()
+            biases = [solution.certificate.bias for solution in solutions]
+            model = training.model([solution.beta for solution in solutions], biases)
+        self._store(model, solutions)
         self.kernel_values_, self._float32 = training.kernel_values, training.float32
         if self.warm_start:
             self._kept = training.kept
@@ -258,7 +288,7 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         root.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata, reconstruction_attributes=dict)
         return self
 
-    def _store(self, model: dict[str, Any], solutions: list[Solution]) -> None:
+    def _store(self, model: dict[str, Any], solutions: list[Any]) -> None:
         """Sets: every fitted attribute. Warns where a problem was not solved."""
         for name, value in model.items():
             setattr(self, name, value)
@@ -273,7 +303,7 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         self.trace_ = solutions[0].trace if one else [s.trace for s in solutions]
         if self.status_ is not Status.CONVERGED:
             unsolved = sum(s.status is not Status.CONVERGED for s in solutions)
-            of = "" if one else f" ({unsolved} of {len(solutions)} pairs of classes)"
+            of = "" if one else f" ({unsolved} of {len(solutions)} {self.reduction_.unit})"
             proof = self.certificate_
             warnings.warn(
                 f"SVC {self.status_}{of}. The model is kept: relative gap {proof.relative_gap:.2g}, "
@@ -286,38 +316,50 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
 
     @property
     def coef_(self) -> Array:
-        """W of the linear kernel: one row for two classes, else one row for each pair."""
+        """W of the linear kernel: one row for two classes, else one row for each machine (or class of a joint one)."""
         check_is_fitted(self)
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ exists for the linear kernel only: w lies in feature space otherwise.")
         vectors = self.support_vectors_
-        if Bias.of(self.fit_intercept) is Bias.FREE and not sparse.issparse(vectors) and len(vectors):
+        balanced = Bias.of(self.fit_intercept) is Bias.FREE and not is_joint(self)
+        if balanced and not sparse.issparse(vectors) and len(vectors):
             vectors = vectors - vectors.mean(
                 axis=0, dtype=np.float64
             )  # sum(beta) = 0: w is the same, with less rounding
         parts = []
-        for start, stop in pairwise(np.cumsum([0, *self.n_support_])):
+        for start, stop in pairwise(np.cumsum([0, *self._groups()])):
             w = self.dual_coef_[:, start:stop] @ vectors[start:stop]
             parts.append(np.asarray(w.todense() if sparse.issparse(w) else w))
-        return ovo.pair_decisions(np.stack(parts), np.zeros(len(self.intercept_))).T
+        return self._joined(np.stack(parts), np.zeros(len(self.intercept_))).T
 
-    def _pair_decisions(self, X: Any) -> Array:
+    def _pairwise(self) -> bool:
+        """Whether coefficients are laid out in pairs of classes."""
+        return isinstance(self.reduction_, OneVsOne) and len(self.classes_) > 2
+
+    def _groups(self) -> Array:
+        """Sizes of the groups of support vectors whose sums are kept apart: by class for pairs of classes."""
+        return self.n_support_ if self._pairwise() else np.array([len(self.support_)])
+
+    def _joined(self, sums: Array, biases: Array) -> Array:
+        """Decisions (points, machines) from the groups' sums (groups, coefficients, points)."""
+        return ovo.pair_decisions(sums, biases) if self._pairwise() else sums[0].T + biases
+
+    def _machine_decisions(self, X: Any) -> Array:
         check_is_fitted(self)
         X = checks.prediction_data(self, X, takes_objects(self.kernel))
         if isinstance(self.kernel_, Linear):
             return np.asarray(X @ self.coef_.T) + self.intercept_
         if self.kernel_.of_positions:
-            sums = position_sums(X, self.support_, self.n_support_, self.dual_coef_, self.kernel_)
+            sums = position_sums(X, self.support_, self._groups(), self.dual_coef_, self.kernel_)
         else:
             sums = self._scorer().sums(X, effective_jobs(self.n_jobs))
-        return ovo.pair_decisions(sums, self.intercept_)
+        return self._joined(sums, self.intercept_)
 
     def _scorer(self) -> Scorer:
         """The machine made ready, kept from one call to the next outside of the estimator."""
         known = _SCORERS.get(self)
-        machine = Machine(
-            self.kernel_, self.support_vectors_, self.n_support_, self.dual_coef_, self.tol, self._float32
-        )
+        groups = self.n_support_ if self._pairwise() else None
+        machine = Machine(self.kernel_, self.support_vectors_, groups, self.dual_coef_, self.tol, self._float32)
         if known is None or not known.serves(machine):
             _SCORERS[self] = known = Scorer(machine)
         return known
@@ -325,26 +367,32 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     def decision_function(self, X: Any) -> Array:
         """Decision values: w'phi(x) + b for two classes, positive for ``classes_[1]``.
 
-        For more classes, one value per class (``decision_function_shape="ovr"``) or per pair ("ovo", in the order
-        (0, 1), (0, 2), ..., positive for the first of the pair).
+        For more classes, one value per class; with ``decision_function_shape="ovo"`` one per pair of classes, in the
+        order (0, 1), (0, 2), ..., positive for the first of the pair.
         """
-        pairs = self._pair_decisions(X)
+        decisions = self._machine_decisions(X)
         if len(self.classes_) == 2:
-            return pairs.ravel()
-        return pairs if self.decision_function_shape == "ovo" else ovo.class_scores(pairs, len(self.classes_))
+            return decisions.ravel()
+        return decisions if self.decision_function_shape == "ovo" else self.reduction_.scores(decisions)
 
     def predict(self, X: Any) -> Array:
-        """Labels: f >= 0 is ``classes_[1]``; with more classes most votes, ties to the lowest class index."""
+        """Labels: f >= 0 is ``classes_[1]``; with more classes most votes, the largest score or the nearest word.
+
+        Ties go to the lowest class index; with codes, and with ``break_ties`` among votes, first to the larger scores.
+        """
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        pairs = self._pair_decisions(X)
-        n_classes = len(self.classes_)
-        if n_classes == 2:
-            return self.classes_[(pairs.ravel() >= 0).astype(np.intp)]
-        value = ovo.class_scores if self.break_ties else ovo.votes
-        return self.classes_[np.argmax(value(pairs, n_classes), axis=1)]
+        decisions = self._machine_decisions(X)
+        if self._pairwise() and not self.break_ties:
+            return self.classes_[np.argmax(ovo.votes(decisions, len(self.classes_)), axis=1)]
+        return self.classes_[self.reduction_.winners(decisions)]
 
     def distance(self, X: Any) -> Array:
-        """Distance of points to the hyperplane, |w'phi(x) + b| / ||w||; a column per pair of classes."""
-        pairs = self._pair_decisions(X)
-        return distances(pairs.ravel() if len(self.classes_) == 2 else pairs, 1.0 / np.asarray(self.margin_))
+        """Distance of points to the hyperplane, |w'phi(x) + b| / ||w||; a column per machine."""
+        decisions = self._machine_decisions(X)
+        if is_joint(self) and len(self.classes_) > 2:
+            raise ValueError(
+                f"SVC: a joint machine (multi_class={self.multi_class!r}) has no hyperplane per class, only boundaries "
+                "between two; use decision_function."
+            )
+        return distances(decisions.ravel() if len(self.classes_) == 2 else decisions, 1.0 / np.asarray(self.margin_))

@@ -27,10 +27,12 @@ from maxmargin.core.twins import Twins, by_class, find_twins, find_twins_among_m
 from maxmargin.estimators.kernel_choice import resolve_kernel, takes_objects, takes_positions
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
 from maxmargin.kernels import Gram, Kernel, Linear
-from maxmargin.kernels.gram import default_budget
+from maxmargin.kernels.gram import Residence, default_budget
 from maxmargin.kernels.mercer import NOT_SYMMETRIC
 from maxmargin.kernels.sharing import SharedBlocks, affordable
 from maxmargin.kernels.source import FLOAT64_ROWS
+from maxmargin.estimators.reductions import is_joint, reduction_of
+from maxmargin.multiclass import OneVsOne, OutputCodes, Reduction, Task
 from maxmargin.multiclass import one_vs_one as ovo
 from maxmargin.solvers import SMO, Options, solve
 from maxmargin.solvers.dual.smo import SMALL, STEP_ROUNDING, State
@@ -103,7 +105,7 @@ def _previous(svc: SVC, classes: Array, shape: tuple[int, ...]) -> Array | None:
             stacklevel=5,
         )
         return None
-    coef = np.zeros((len(classes) - 1, shape[0]))
+    coef = np.zeros((len(svc.dual_coef_), shape[0]))
     coef[:, svc.support_] = svc.dual_coef_
     return coef
 
@@ -139,33 +141,47 @@ def fingerprint(X: Any) -> bytes:
 
 
 class Training:
-    """One fit: all pairs of classes, solved in parallel where there are several."""
+    """One fit: all machines of a reduction, solved in parallel where there are several.
 
-    def __init__(
-        self, svc: SVC, data: TrainingData, begun: float, steps: SklearnSteps | None, pairs: SklearnPairs
-    ) -> None:
-        self.svc, self.data, self.begun, self.steps, self.pairs = svc, data, begun, steps, pairs
+    Pairs of classes are parts of the kernel matrix and share the values within a class. Machines on all rows share the
+    whole matrix: where it fits the budget it is computed once and they run side by side; where not, one machine after
+    the other, on the rows that the store still has.
+    """
+
+    steps: SklearnSteps | None
+    pairs: SklearnPairs
+
+    def __init__(self, svc: SVC, data: TrainingData, begun: float) -> None:
+        self.svc, self.data, self.begun = svc, data, begun
         self.kept: Kept | None = getattr(svc, "_kept", None)
         self._lock = threading.Lock()
-        self.tasks = ovo.tasks(data.labels, data.n_classes)
+        self.reduction: Reduction = reduction_of(svc, data.n_classes)
+        self.tasks = self.reduction.tasks(data.labels)
+        self.pairwise = isinstance(self.reduction, OneVsOne) and data.n_classes > 2
         edges = np.searchsorted(data.labels, np.arange(data.n_classes + 1))  # several classes come one after the other
         self.segments = [slice(int(a), int(b)) for a, b in pairwise(edges)]
         self.n_jobs = 1 if data.kernel.of_objects else effective_jobs(svc.n_jobs)
         self.bias = Bias.of(svc.fit_intercept)
+        if is_joint(svc) and self.bias is Bias.FREE:
+            self.bias = Bias.REGULARIZED
         self.precise = len(data.labels) <= SMALL
         self.kernel = data.kernel + 1.0 if self.bias is Bias.REGULARIZED else data.kernel
         total = self._total_budget()
         # Divided by what does not depend on n_jobs: the budget decides the path of the solver.
         share = total // SHARED_PART
-        shared = len(self.tasks) > 1 and affordable(self.segments, share, 8)
+        shared = self.pairwise and affordable(self.segments, share, 8)
         self.blocks = SharedBlocks(self.segments, share) if shared else None
-        self.budget = (total - share * shared) // min(len(self.tasks), available_cores())
+        self.budget = (total - share * shared) // (min(len(self.tasks), available_cores()) if self.pairwise else 1)
         self.kernel_values, self.float32 = 0, True
         self.hard = bool(np.isinf(data.costs).any())
         # With a free bias a linear machine does not depend on the origin; centred rows spare it cancellation.
         movable = isinstance(data.kernel, Linear) and self.bias is Bias.FREE and not sparse.issparse(data.X)
         self.shift = np.mean(data.X, axis=0, dtype=np.float64) if movable else None
         self.X = data.X if self.shift is None else data.X - self.shift
+
+    def watched_by(self, steps: SklearnSteps | None, pairs: SklearnPairs) -> None:
+        """Sets: who is told of steps and of machines."""
+        self.steps, self.pairs = steps, pairs
 
     def _total_budget(self) -> int:
         """Bytes for kernel values; small problems do not wait for the system to tell how much is free."""
@@ -175,20 +191,24 @@ class Training:
 
     def solve(self) -> list[Solution]:
         """A solution for every pair of classes."""
-        svc, tasks = self.svc, self.tasks
+        svc, tasks, n = self.svc, self.tasks, len(self.data.labels)
         keep = svc.interrupt == "keep"
         with blas_held(), limits.limits() as active:
             try:
-                shared = self._shared_gram()
+                shared = self.shared_gram()
+                if len(tasks) > 1 and not self.pairwise and shared.residence is Residence.WHOLE:
+                    shared.whole()  # before the machines read it side by side
             except KeyboardInterrupt:
                 if not keep:
                     raise
                 active.cancel.set()
-                return [_unsolved(len(task.rows)) for task in tasks]
+                return [_unsolved(task.size(n)) for task in tasks]
             left = None if svc.time_limit is None else max(1e-3, svc.time_limit - (limits.now() - self.begun))
             # Small problems end before a thread wakes up; others have as many budgets as there are cores.
             workers = 1 if self.precise else min(self.n_jobs, len(tasks), available_cores())
-            shares = TimeShares(left, [len(task.rows) for task in tasks], workers)
+            if not (self.pairwise or shared.residence is Residence.WHOLE):
+                workers = 1
+            shares = TimeShares(left, [task.size(n) for task in tasks], workers)
             order = None
             if svc.random_state is not None:
                 order = check_random_state(svc.random_state).permutation(len(self.data.labels))
@@ -201,16 +221,17 @@ class Training:
                     if not keep:
                         raise
                     active.cancel.set()
-                    return _unsolved(len(tasks[index].rows))
+                    return _unsolved(tasks[index].size(n))
 
             try:
-                order_of_work = ovo.rounds(self.data.n_classes)  # so that threads rarely wait for the same class
+                # Pairs so that threads rarely wait for the same class.
+                order_of_work = ovo.rounds(self.data.n_classes) if self.pairwise else range(len(tasks))
                 found = dict(zip(order_of_work, task_map(one, order_of_work, workers, keep), strict=True))
                 return [found[index] for index in range(len(tasks))]
             finally:
-                self._put_away(shared)
+                self.put_away(shared)
 
-    def _shared_gram(self) -> Gram:
+    def shared_gram(self) -> Gram:
         """The kernel matrix of all rows; pairs of classes are parts of it. That of the last fit where it serves."""
         accuracy = self._accuracy()
         # What is kept already counts as memory in use where the budget is a part of what is free.
@@ -229,55 +250,57 @@ class Training:
         large = self.svc.loss == "hinge" and STEP_ROUNDING * usual > self.svc.tol
         return 0.0 if self.hard or large else self.svc.tol
 
-    def _finish_with(self, gram: Gram) -> None:
+    def _finish_with(self, gram: Gram, shared: Gram) -> None:
         """After one problem. Sets: kernel_values."""
         with self._lock:
             self.kernel_values += gram.values_computed
             gram.values_computed = 0
             self.float32 &= gram.dtype == np.float32
         gram.tidy()
-        if len(self.tasks) > 1 or not self.svc.warm_start:
+        if gram is not shared or (len(self.tasks) == 1 and not self.svc.warm_start):
             gram.release()
 
-    def _put_away(self, shared: Gram) -> None:
+    def put_away(self, shared: Gram) -> None:
         """After the last problem: the rows are kept for a warm start, or their memory is given back. Sets: kept."""
-        if self.blocks:
-            self.kernel_values += self.blocks.take_count()
+        self.kernel_values += shared.values_computed + (self.blocks.take_count() if self.blocks else 0)
+        shared.values_computed = 0
         self.kept = None
         if self.svc.warm_start and not self.data.kernel.of_objects:
             mark = fingerprint(self.X)
             self.kept = Kept(shared, self.blocks, mark, self._accuracy(), self.budget, self.segments)
-        elif self.blocks:
-            self.blocks.release()
+        else:
+            shared.release()
+            if self.blocks:
+                self.blocks.release()
         POOL.rest()
 
     def _one(self, index: int, shared: Gram, shares: TimeShares, order: Array | None, guess: Array | None) -> Solution:
         task, svc = self.tasks[index], self.svc
-        gram = self._gram_of(task, shared)
+        gram = self._gram_of(index, shared)
         problem, begun = self._problem(task, gram), limits.now()
         with self.pairs.pair() if len(self.tasks) > 1 else nullcontext():
             options = Options(
                 guess=None if guess is None else feasible_point(problem, guess),
                 max_iter=svc.max_iter,
-                time_limit=shares.take(len(task.rows)),
+                time_limit=shares.take(gram.n),
                 watch=self._watcher(index, problem),
                 interrupt=svc.interrupt,  # type: ignore[arg-type]
             )
-            solver = SMO(svc.tol, svc.shrinking, _order_within(order, task.rows), precise=self.precise)
+            solver = SMO(svc.tol, svc.shrinking, self._order_within(order, task), precise=self.precise)
             try:
                 solution = solve(problem, solver, options)
             finally:
-                self._finish_with(gram)
+                self._finish_with(gram, shared)
             if solution.status is Status.STALLED and gram.dtype == np.float32:
-                solution = self._in_float64(task, solution, solver, options, limits.now() - begun)
+                solution = self._in_float64(index, solution, solver, options, limits.now() - begun)
         if self.hard:
-            self._refuse_inseparable(task, solution, problem)
+            self._refuse_inseparable(index, solution, problem)
         return solution
 
-    def _in_float64(self, task: ovo.Task, found: Solution, solver: SMO, options: Options, passed: float) -> Solution:
+    def _in_float64(self, index: int, found: Solution, solver: SMO, options: Options, passed: float) -> Solution:
         """Go on from a point where float32 kernel values let the solver come no further."""
-        whole = len(task.rows) == len(self.data.labels)
-        X = self.X if whole else self.kernel.rows(self.X, task.rows)
+        task = self.tasks[index]
+        X = self.kernel.rows(self.X, task.rows) if self.pairwise else self.X
         gram = Gram(self.kernel, X, 0.0, self.budget, self.n_jobs)
         left = options.max_iter if options.max_iter < 0 else max(0, options.max_iter - found.iterations)
         limit = None if options.time_limit is None else max(1e-3, options.time_limit - passed)
@@ -285,30 +308,36 @@ class Training:
         try:
             solution = solve(self._problem(task, gram), solver, again)
         finally:
-            self._finish_with(gram)
+            self._finish_with(gram, gram)
             gram.release()
         trace = Trace((*found.trace, *solution.trace))
         return solution._replace(trace=trace, iterations=found.iterations + solution.iterations)
 
-    def _gram_of(self, task: ovo.Task, shared: Gram) -> Gram:
-        if len(self.tasks) == 1:
-            return shared
-        return shared.part([self.segments[task.first], self.segments[task.second]], self.budget, self.blocks)
+    def _gram_of(self, index: int, shared: Gram) -> Gram:
+        if self.pairwise:
+            pair = OneVsOne(self.data.n_classes).pairs[index]
+            return shared.part([self.segments[c] for c in pair], self.budget, self.blocks)
+        beside = len(self.tasks) > 1 and shared.residence is Residence.WHOLE
+        return shared.beside() if beside else shared
 
-    def _problem(self, task: ovo.Task, gram: Gram) -> BoxQP:
-        """The box QP of one pair of classes."""
-        definite, reason = gram.definiteness(NO_ROWS)
-        if NOT_SYMMETRIC in reason:
-            raise ValueError(
-                f"The kernel matrix of {self.data.kernel!r} is not symmetric, so it is no kernel: K(x, z) must equal "
-                "K(z, x). Average it with its transpose, or mend the function."
-            )
-        if self.hard and not definite:
+    def _problem(self, task: Task, gram: Gram) -> BoxQP:
+        """The box QP of one machine."""
+        self.refuse_asymmetric(gram)
+        if self.hard and not gram.definiteness(NO_ROWS)[0]:
             raise ValueError(
                 f"The hard margin (C = infinity) needs a positive semidefinite kernel, and the Gram matrix of "
                 f"{self.data.kernel!r} on these rows is not. Use a finite C or another kernel; see maxmargin.mercer."
             )
-        return soft_margin(gram, task.signs, self.data.costs[task.rows], Loss(self.svc.loss), self.bias)
+        costs = self.data.costs if task.rows is None else self.data.costs[task.rows]
+        return soft_margin(gram, task.signs, costs, Loss(self.svc.loss), self.bias)
+
+    def refuse_asymmetric(self, gram: Gram) -> None:
+        """An error where K(x, z) is not K(z, x)."""
+        if NOT_SYMMETRIC in gram.definiteness(NO_ROWS)[1]:
+            raise ValueError(
+                f"The kernel matrix of {self.data.kernel!r} is not symmetric, so it is no kernel: K(x, z) must equal "
+                "K(z, x). Average it with its transpose, or mend the function."
+            )
 
     def _guesses(self) -> list[Array] | None:
         """Multipliers to start each pair from, those of equal rows added up."""
@@ -317,12 +346,12 @@ class Training:
             return None
         coef = np.zeros((len(data.guess), len(data.labels)))
         np.add.at(coef.T, data.twins.group, data.guess[:, data.used].T)
-        return ovo.split(coef, self.tasks, data.n_classes)
+        return ovo.split(coef, self.tasks, data.labels, data.n_classes) if self.pairwise else list(coef)
 
     def _watcher(self, index: int, problem: BoxQP) -> Callable[[Progress, State], bool]:
         """Everyone who wants to know of a step; True where one of them asks to stop."""
         svc, steps, n_tasks = self.svc, self.steps, len(self.tasks)
-        show = printer("" if n_tasks == 1 else f"pair {index + 1}/{n_tasks} ") if svc.verbose else None
+        show = printer("" if n_tasks == 1 else f"{self.tasks[index].name} ") if svc.verbose else None
 
         def watch(seen: Progress, state: State) -> bool:
             if show:
@@ -345,8 +374,12 @@ class Training:
         data, n_classes, twins = self.data, self.data.n_classes, self.data.twins
         if self.shift is not None:  # f(x) = w'(x - shift) + b
             each = zip(self.tasks, betas, biases, strict=True)
-            biases = [bias - float((beta @ self.X[task.rows]) @ self.shift) for task, beta, bias in each]
-        coef = ovo.join(self.tasks, betas, len(data.labels), n_classes)[:, twins.group] * twins.share
+            biases = [
+                bias - float((beta @ (self.X if task.rows is None else self.X[task.rows])) @ self.shift)
+                for task, beta, bias in each
+            ]
+        joined = ovo.join(self.tasks, betas, data.labels, n_classes) if self.pairwise else np.stack(betas)
+        coef = joined[:, twins.group] * twins.share
         labels = data.labels[twins.group]
         support = np.flatnonzero(coef.any(axis=0))
         support = support[np.argsort(labels[support], kind="stable")]
@@ -356,14 +389,14 @@ class Training:
             "support_vectors_": vectors,
             "n_support_": np.bincount(labels[support], minlength=n_classes).astype(np.int32),
             "dual_coef_": coef[:, support],
-            "intercept_": ovo.direction(n_classes) * np.array(biases),
+            "intercept_": np.array(biases),
+            "reduction_": self.reduction,
         }
 
-    def _refuse_inseparable(self, task: ovo.Task, solution: Solution, problem: BoxQP) -> None:
+    def _refuse_inseparable(self, index: int, solution: Solution, problem: BoxQP) -> None:
         """An error where the hard margin has no solution, with its proof, or where rounding hides one."""
-        first, second = self.data.fixed["classes_"][[task.first, task.second]]
         plane = "hyperplane" if problem.balanced else "hyperplane through the origin"
-        where = f"class {first} from class {second} in the feature space of {self.data.kernel!r}"
+        where = f"{self._sides(index)} in the feature space of {self.data.kernel!r}"
         if solution.status is Status.INFEASIBLE:
             distance = hull_distance(problem, solution.beta, problem.gram.scores(solution.beta, exact=True)[0])
             rows = np.count_nonzero(solution.beta)
@@ -385,18 +418,29 @@ class Training:
             )
 
 
+    def _sides(self, index: int) -> str:
+        """The two sides of a machine, in words."""
+        classes = self.data.fixed["classes_"]
+        if isinstance(self.reduction, OneVsOne):
+            first, second = self.reduction.pairs[index]
+            return f"class {classes[first]} from class {classes[second]}"
+        if isinstance(self.reduction, OutputCodes):
+            return f"the classes with +1 from those with -1 in column {index} of the code"
+        return f"class {classes[index]} from the rest"
+
+    def _order_within(self, order: Array | None, task: Task) -> Array | None:
+        """The given order of all rows, as positions within the task's."""
+        if order is None or task.rows is None:
+            return order
+        position = np.full(len(order), -1, np.int64)
+        position[task.rows] = np.arange(len(task.rows))
+        found = position[order]
+        return found[found >= 0]
+
+
 def _unsolved(n: int) -> Solution:
     """Zero multipliers for a problem that was interrupted before it was stated."""
     reason = "interrupted before the problem was set up"
     nothing = Certificate(math.nan, math.nan, math.nan, math.inf, 0.0, 0.0, reason=reason)
     return Solution(np.zeros(n), Status.INTERRUPTED, nothing, Trace(), 0)
 
-
-def _order_within(order: Array | None, rows: Array) -> Array | None:
-    """The given order of all rows, as positions within ``rows``."""
-    if order is None:
-        return None
-    position = np.full(len(order), -1, np.int64)
-    position[rows] = np.arange(len(rows))
-    found = position[order]
-    return found[found >= 0]

@@ -7,6 +7,7 @@ away. A matrix of some of the rows (``part``) shares the points and, within each
 
 from __future__ import annotations
 
+import copy
 import enum
 import os
 import time
@@ -134,6 +135,12 @@ class Gram:
         some = Gram.__new__(Gram)
         some._set(self.source, segments, budget, self.n_jobs, shared)
         return some
+
+    def beside(self) -> Gram:
+        """The same matrix for another thread: it reads these rows, all of them stored, and has memory of its own."""
+        other = copy.copy(self)
+        other._borrowed, other.values_computed, other.n_jobs = [], 0, 1
+        return other
 
     def borrow(self, shape: tuple[int, int]) -> Array:
         """Working memory for kernel values."""
@@ -404,6 +411,31 @@ class Gram:
         thread_map(part, range(0, self.n, UPDATE_TILE), self.n_jobs)
         self._learn("seconds_per_sum", begun, len(slots) * self.n)
 
+    def accumulate_many(self, rows: Array, weights: Array, out: Array) -> None:
+        """Out += K[:, rows] @ weights for several columns of weights, by BLAS; rows are kept where possible. Writes: out."""
+        some = weights.astype(self.dtype)
+        for begin in range(0, len(rows), UPDATE_ROWS):
+            group = rows[begin : begin + UPDATE_ROWS]
+            self._add_many(group, some[begin : begin + UPDATE_ROWS], out)
+
+    def _add_many(self, rows: Array, weights: Array, out: Array) -> None:
+        if len(rows) > self.capacity:
+            left = self.source.points.take(self._index[rows])
+
+            def streamed(place: tuple[int, Points]) -> None:
+                first, right = place
+                out[first : first + len(right)] += self._tile(left, right).T @ weights
+
+            self._timed(lambda: thread_map(streamed, self._tiles, self.n_jobs), len(rows) * self.n)
+            return
+        slots = self.stored(rows)
+        values = self._rows().values
+
+        def part(first: int) -> None:
+            out[first : first + UPDATE_TILE] += values[slots, first : first + UPDATE_TILE].T @ weights
+
+        thread_map(part, range(0, self.n, UPDATE_TILE), self.n_jobs)
+
     # --- what certificates ask ---------------------------------------------------------------------------------------
 
     def scores(self, beta: Array, exact: bool = False) -> tuple[Array, Array]:
@@ -427,10 +459,18 @@ class Gram:
         tiny = FLOAT32_UNIT * scale * float(relative.max(initial=0.0)) * float(np.abs(beta).sum())
         return above + below, relative * (above - below) + tiny
 
+    def many_scores(self, B: Array, exact: bool = False) -> Array:
+        """F = K B for several columns of multipliers; with ``exact`` in float64 whatever the type of the tiles."""
+        if exact and self.dtype != np.float64:
+            return self.exact_scores(B, np.arange(self.n))
+        scores, support = np.zeros(B.shape), np.flatnonzero(B.any(axis=1))
+        self.accumulate_many(support, B[support], scores)
+        return scores
+
     def exact_scores(self, beta: Array, rows: Array) -> Array:
-        """(K beta)_i in float64 for the given rows, from the data themselves."""
-        support = np.flatnonzero(beta)
-        scores = np.zeros(len(rows))
+        """(K beta)_i in float64 for the given rows, from the data themselves; beta may have several columns."""
+        support = np.flatnonzero(beta.reshape(len(beta), -1).any(axis=1))
+        scores = np.zeros((len(rows), *beta.shape[1:]))
         for begin in range(0, len(support), COLUMN_TILE):
             chosen = support[begin : begin + COLUMN_TILE]
             right, weights = self.source.exact(self._index[chosen]), beta[chosen]

@@ -9,30 +9,43 @@ class c in its k - 1 machines, against the other classes in order.
 from __future__ import annotations
 
 import itertools
-from typing import NamedTuple
 
 import numpy as np
 
 from maxmargin.core.jit import kernel
 from maxmargin.core.rows import Array
+from maxmargin.multiclass.reduction import Task, sides, squeezed
 
 
-class Task(NamedTuple):
-    """Two classes: the rows that belong to either, and +1 for ``second``, -1 for ``first``."""
+class OneVsOne:
+    """A task for every pair of classes on the rows of the two. Positive is the first; of two classes the second."""
 
-    first: int
-    second: int
-    rows: Array
-    signs: Array
+    unit = "pairs of classes"
+
+    def __init__(self, n_classes: int) -> None:
+        self.n_classes = n_classes
+        self.pairs = list(itertools.combinations(range(n_classes), 2))
+
+    def tasks(self, labels: Array) -> list[Task]:
+        """All pairs, each on its own rows."""
+        if self.n_classes == 2:  # a positive decision is classes_[1] everywhere in scikit-learn
+            return [Task(None, sides(labels, np.array([False, True])), "pair 1/1")]
+        return [_pair(labels, *pair, f"pair {k + 1}/{len(self.pairs)}") for k, pair in enumerate(self.pairs)]
+
+    def scores(self, decisions: Array) -> Array:
+        """Votes; equal ones are told apart by the summed decisions."""
+        return class_scores(decisions, self.n_classes)
+
+    def winners(self, decisions: Array) -> Array:
+        """Most votes; of equal ones the larger summed decisions, then the lowest class index."""
+        if self.n_classes == 2:
+            return (decisions.ravel() >= 0).astype(np.intp)
+        return np.argmax(self.scores(decisions), axis=1)
 
 
-def tasks(labels: Array, n_classes: int) -> list[Task]:
-    """All pairs of classes. ``labels`` are class indices."""
-    made = []
-    for first, second in itertools.combinations(range(n_classes), 2):
-        rows = np.flatnonzero((labels == first) | (labels == second))
-        made.append(Task(first, second, rows, np.where(labels[rows] == second, 1.0, -1.0)))
-    return made
+def _pair(labels: Array, first: int, second: int, name: str) -> Task:
+    rows = np.flatnonzero((labels == first) | (labels == second))
+    return Task(rows, lambda: np.where(labels[rows] == first, 1.0, -1.0), name)
 
 
 def rounds(n_classes: int) -> list[int]:
@@ -53,24 +66,20 @@ def slots(first: int, second: int) -> tuple[int, int]:
     return second - 1, first
 
 
-def direction(n_classes: int) -> float:
-    """Two classes: a positive decision is ``second`` (scikit-learn's classes_[1]). More: it is ``first``."""
-    return 1.0 if n_classes == 2 else -1.0
-
-
-def join(tasks: list[Task], betas: list[Array], n: int, n_classes: int) -> Array:
-    """The multipliers of every pair in one matrix, ``dual_coef`` of all n rows."""
-    coef = np.zeros((n_classes - 1, n))
-    for task, beta in zip(tasks, betas, strict=True):
-        coef[np.where(task.signs < 0, *slots(task.first, task.second)), task.rows] = direction(n_classes) * beta
+def join(tasks: list[Task], betas: list[Array], labels: Array, n_classes: int) -> Array:
+    """The multipliers of every pair in one matrix, ``dual_coef`` of all rows."""
+    coef = np.zeros((n_classes - 1, len(labels)))
+    for pair, task, beta in zip(itertools.combinations(range(n_classes), 2), tasks, betas, strict=True):
+        coef[np.where(labels[task.rows] == pair[0], *slots(*pair)), task.rows] = beta
     return coef
 
 
-def split(coef: Array, tasks: list[Task], n_classes: int) -> list[Array]:
+def split(coef: Array, tasks: list[Task], labels: Array, n_classes: int) -> list[Array]:
     """The multipliers of each pair: the inverse of ``join``."""
+    pairs = itertools.combinations(range(n_classes), 2)
     return [
-        direction(n_classes) * coef[np.where(task.signs < 0, *slots(task.first, task.second)), task.rows]
-        for task in tasks
+        coef[np.where(labels[task.rows] == pair[0], *slots(*pair)), task.rows]
+        for pair, task in zip(pairs, tasks, strict=True)
     ]
 
 
@@ -112,7 +121,7 @@ def class_scores(decisions: Array, n_classes: int) -> Array:
     decision_function_shape="ovr".
     """
     confidence = _confidence(decisions, n_classes)
-    return votes(decisions, n_classes) + confidence / (3.0 * (np.abs(confidence) + 1.0))
+    return votes(decisions, n_classes) + squeezed(confidence)
 
 
 @kernel()

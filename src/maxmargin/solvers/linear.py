@@ -1,40 +1,23 @@
-"""Drives the solvers of linear problems within limits, from one to the next, and ends with a proof.
-
-A solver is an object with ``step``, ``point``, ``gap`` (relative, its own estimate), ``objective``, ``iterations`` and
-``exhausted``. It is believed only when the certificate, recomputed from its point alone, agrees.
-"""
+"""Solves linear problems: the solvers that ``choose`` names, driven by ``pursuit``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from maxmargin.certificates.linear import certify_linear
-from maxmargin.core import limits
 from maxmargin.core.linear import LinearProblem, LinearSolution, Point
-from maxmargin.core.rows import Array
-from maxmargin.core.solution import Certificate, Progress, Status, Trace
-from maxmargin.core.threads import blas_held
 from maxmargin.losses.base import total
-from maxmargin.solvers.choose import SMALL_ROWS, Leg, choose
+from maxmargin.solvers.choose import Leg, choose
 from maxmargin.solvers.dual.coordinate import DualCD
 from maxmargin.solvers.primal.alm import ALM
 from maxmargin.solvers.primal.gd import GradientDescent
 from maxmargin.solvers.primal.l1 import ProximalNewton
 from maxmargin.solvers.primal.newton import Newton
 from maxmargin.solvers.primal.sgd import AveragedSGD
-
-TIGHTENED = 0.3  # of the solver's own tolerance, each time the certificate does not agree
-ATTEMPTS = 8
-SLIGHTLY, HALF, TENTH = 0.9, 0.5, 0.1
-PATIENT_STEPS = 12  # a small problem that has proved tol goes on until its gap is not halved in so many steps
-ROUNDING = 1e-15  # of the objective at zero weights: a perfect fit has the optimum 0, and no gap is small beside it
-# Steps without a smaller gap after which no progress is left; coordinate descent sees its gap only now and then.
-IDLE_STEPS = {"newton": 100, "alm": 100, "dual_cd": 2000}
-UNPROMISING = 1000  # steps of gd, epochs of sgd: without a limit they would not end
+from maxmargin.solvers.pursuit import Aim, LinearOptions, pursue
 
 _MADE: dict[str, Callable[..., Any]] = {
     "newton": Newton,
@@ -45,197 +28,22 @@ _MADE: dict[str, Callable[..., Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class LinearOptions:
-    """How far a solve may go, where it starts and who watches (see ``drive.Options``)."""
-
-    tol: float = 1e-4
-    start: Point | None = None
-    max_iter: int = -1
-    time_limit: float | None = None
-    watch: Callable[[Progress, Callable[[], Array]], bool | None] | None = None
-    interrupt: Literal["raise", "keep"] = "raise"
-    seed: int = 0
-
-
 def solve_linear(problem: LinearProblem, solver: str = "auto", options: LinearOptions | None = None) -> LinearSolution:
     """Solve ``problem`` to a certified relative gap of ``tol``, or say how far it got."""
-    work = _Solve(problem, choose(problem, solver), options or LinearOptions())
-    # What overflows is reported by the solvers, with advice.
-    with limits.limits() as active, blas_held(), np.errstate(over="ignore", invalid="ignore"):
-        try:
-            work.to_the_end(active)
-        except limits.OutOfTime:
-            work.status = Status.TIME_LIMIT
-        except (KeyboardInterrupt, limits.Cancelled):
-            if work.options.interrupt == "raise":
-                raise
-            work.status = Status.INTERRUPTED
-            active.cancel.set()
-        return work.solution()
+    options = options or LinearOptions()
 
+    def make(leg: Leg, start: Point) -> Any:
+        made = ProximalNewton if problem.penalty == "l1" else _MADE[leg.solver]
+        extra = {"seed": options.seed} if leg.solver in ("dual_cd", "sgd") else {}
+        return made(problem, start, options.tol, **extra)
 
-class _Pace:
-    """How fast a solver's gap falls: when it last came down by a tenth, to a half and to a tenth."""
-
-    def __init__(self, passes: float) -> None:
-        self.steps = 0
-        self._lowest = dict.fromkeys((SLIGHTLY, HALF, TENTH), np.inf)
-        self._at: dict[float, tuple[int, float]] = dict.fromkeys(self._lowest, (0, passes))
-
-    def see(self, gap: float, passes: float) -> None:
-        """After a step. Sets: the marks."""
-        for factor, lowest in self._lowest.items():
-            if gap <= factor * lowest < np.inf or (gap < np.inf and lowest == np.inf):
-                self._lowest[factor], self._at[factor] = gap, (self.steps, passes)
-
-    def steps_since(self, factor: float) -> int:
-        """Steps since the gap last came down by that factor."""
-        return self.steps - self._at[factor][0]
-
-    def passes_since(self, factor: float, passes: float) -> float:
-        """Passes since the gap last came down by that factor."""
-        return passes - self._at[factor][1]
-
-
-class _Solve:
-    """One solve in progress. ``best`` is the point with the smallest gap that was certified."""
-
-    def __init__(self, problem: LinearProblem, legs: list[Leg], options: LinearOptions) -> None:
-        self.problem, self.legs, self.options = problem, legs, options
-        self.point = options.start or Point(np.zeros(problem.d))
-        self.begun = limits.now()
-        self.status = Status.STALLED
-        self.history: list[Progress] = []
-        self.done = 0  # iterations of the legs before
-        self.leg = legs[0]
-        self.solver: Any = None
-        self.best: tuple[Point, Certificate] | None = None
-        self.at_zero = total(problem.loss, problem.y, problem.costs, np.zeros(problem.n))
-        self.negligible = ROUNDING * self.at_zero if np.isfinite(self.at_zero) else 0.0
-
-    def to_the_end(self, active: limits.Limits) -> None:
-        """Sets: status, point, history and best."""
-        for number, leg in enumerate(self.legs):
-            active.deadline = self._deadline()
-            self.solver = self._make(leg)
-            self.leg = leg if number == 0 else leg._replace(reason=f"took over: {leg.reason}")
-            self.status = self._run(active, leg)
-            if self.status is not Status.STALLED:
-                return
-            self._certify(self.solver.point)
-            if self._proved():
-                self.status = Status.CONVERGED
-                return
-            self.point = self._start_of_next()
-            if leg is not self.legs[-1]:
-                self.done += self.solver.iterations
-                self.solver = None
-
-    def _start_of_next(self) -> Point:
-        """The best point so far, unless it is worse than zero weights: a solver that diverged is no help."""
-        assert self.best is not None
-        point, proof = self.best
-        return point if proof.primal < self.at_zero else Point(np.zeros(self.problem.d))
-
-    def _make(self, leg: Leg) -> Any:
-        make = ProximalNewton if self.problem.penalty == "l1" else _MADE[leg.solver]
-        extra = {"seed": self.options.seed} if leg.solver in ("dual_cd", "sgd") else {}
-        return make(self.problem, self.point, self.options.tol, **extra)
-
-    def _run(self, active: limits.Limits, leg: Leg) -> Status:
-        """Steps of one solver until it is done or something stops it. Sets: best."""
-        solver, goal, attempts = self.solver, self.options.tol, 0
-        most, pace = self._most_iterations(leg), _Pace(self.problem.design.passes)
-        while True:
-            perfect = abs(solver.objective) <= 10.0 * self.negligible
-            if solver.gap <= goal or perfect:
-                active.deadline = float("inf")  # time for the certificate was set aside
-                self._certify(solver.point)
-                if self._proved() and (perfect or not self._goes_on(leg)):
-                    return Status.CONVERGED
-                if self._proved():
-                    goal = 0.5 * solver.gap
-                elif solver.gap <= goal:
-                    attempts, goal = attempts + 1, TIGHTENED * goal
-                    solver.refine(goal)
-            pace.see(solver.gap, self.problem.design.passes)
-            if solver.exhausted or attempts > ATTEMPTS or self._stalls(leg, pace):
-                return Status.STALLED
-            left = most - self.done - solver.iterations
-            if left <= 0:
-                return Status.ITERATION_LIMIT
-            active.deadline = self._deadline()
-            limits.checkpoint()
-            solver.step(left)
-            pace.steps += 1
-            if self._watch():
-                return Status.STOPPED
-
-    def _stalls(self, leg: Leg, pace: _Pace) -> bool:
-        """Whether further steps are not worth their time."""
-        if self._proved() and pace.steps_since(HALF) >= PATIENT_STEPS:
-            return True
-        if pace.steps_since(SLIGHTLY) > IDLE_STEPS.get(leg.solver, np.inf):
-            return True
-        return pace.passes_since(TENTH, self.problem.design.passes) > leg.patience
-
-    def _certify(self, point: Point) -> None:
-        """Sets: best, where this point proves more."""
-        certificate = certify_linear(self.problem, point)
-        if self.best is None or not certificate.gap >= self.best[1].gap:
-            self.best = point.copied(), certificate
-
-    def _proved(self) -> bool:
-        """Whether the best point has the gap that was asked for, or fits perfectly to working precision."""
-        if self.best is None:
-            return False
-        proof = self.best[1]
-        perfect = proof.gap <= self.negligible and proof.primal <= 10.0 * self.negligible
-        return proof.relative_gap <= self.options.tol or perfect
-
-    def _goes_on(self, leg: Leg) -> bool:
-        """Small problems are cheap to solve to the end."""
-        return self.problem.n <= SMALL_ROWS and leg.solver not in ("gd", "sgd")
-
-    def _most_iterations(self, leg: Leg) -> float:
-        if self.options.max_iter >= 0:
-            return self.options.max_iter
-        return UNPROMISING if leg.solver in ("gd", "sgd") else float("inf")
-
-    def _deadline(self) -> float:
-        """When to stop so that the certificate, two passes over the rows and as much again, fits the time limit."""
-        if self.options.time_limit is None:
-            return float("inf")
-        elapsed = limits.now() - self.begun
-        reserve = 4.0 * elapsed / max(self.problem.design.passes, 4.0)
-        return self.begun + self.options.time_limit - min(reserve, 0.5 * self.options.time_limit)
-
-    def _watch(self) -> bool:
-        """Record progress and tell the watcher; True where it asks to stop."""
-        solver = self.solver
-        elapsed = limits.now() - self.begun
-        seen = Progress(self.done + solver.iterations, elapsed, solver.gap, solver.objective)
-        self.history.append(seen)
-        return bool(self.options.watch(seen, lambda: solver.point.v)) if self.options.watch else False
-
-    def solution(self) -> LinearSolution:
-        """The point that proves most, worked out without limits where that was still to be done."""
-        status = self.status
-        if status is not Status.CONVERGED:
-            with limits.unlimited():
-                self._certify(self.solver.point if self.solver is not None else self.point)
-            if self._proved() and status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED):
-                status = Status.CONVERGED
-        assert self.best is not None
-        point, certificate = self.best
-        return LinearSolution(
-            point=point,
-            status=status,
-            certificate=certificate,
-            trace=Trace(self.history),
-            iterations=self.done + (self.solver.iterations if self.solver is not None else 0),
-            solver=self.leg.solver,
-            reason=self.leg.reason,
-            passes=self.problem.design.passes,
-        )
+    aim = Aim(
+        n=problem.n,
+        zero=Point(np.zeros(problem.d)),
+        at_zero=total(problem.loss, problem.y, problem.costs, np.zeros(problem.n)),
+        make=make,
+        certify=lambda point: certify_linear(problem, point),
+        passes=lambda: problem.design.passes,
+        short=lambda proof: proof.relative_gap,
+    )
+    return pursue(aim, choose(problem, solver), options)

@@ -126,11 +126,11 @@ def _visit(rows, order, window, y, c, squares, loss, slack, bias, bias_scale, v,
     """
     n_windows = (len(order) + window - 1) // window
     windows = np.arange(n_windows)
-    _shuffle(windows, 0, n_windows, random)
+    shuffle(windows, 0, n_windows, random)
     count, total, fell, grew = 0, sums[TOTAL], 0.0, 0.0
     for at in windows:
         first, last = at * window, min((at + 1) * window, len(order))
-        _shuffle(order, first, last, random)
+        shuffle(order, first, last, random)
         for position in range(first, last):
             i = order[position]
             z = row_dot(rows, i, v) + bias + bias_scale * total
@@ -166,7 +166,7 @@ def _visit(rows, order, window, y, c, squares, loss, slack, bias, bias_scale, v,
 
 
 @kernel()
-def _shuffle(items, first, last, random):
+def shuffle(items, first, last, random):
     """Fisher and Yates, with a xorshift generator (Marsaglia 2003). Writes: items, random."""
     x = random[0]
     for k in range(last - 1, first, -1):

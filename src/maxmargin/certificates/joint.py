@@ -1,0 +1,93 @@
+"""The duality gap of a joint machine at any weights and multipliers: a function of problem and point alone.
+
+With Q = A'B and scores s = A V,
+
+    primal - dual = 1/2 ||V - Q||^2 + sum_i c_i L(s_i) + (c_i L)*(-B_i) + B_i's_i,
+
+and every term is >= 0. With kernels V = Q, and the first one vanishes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from maxmargin.certificates.gap import FLOAT64_ROUNDING
+from maxmargin.core.jit import kernel
+from maxmargin.core.joint import JointProblem, KernelJoint, LinearJoint
+from maxmargin.core.linear import Point
+from maxmargin.core.rows import Array
+from maxmargin.core.solution import Certificate
+from maxmargin.losses.multiclass import all_inside, row_terms, row_violation
+
+
+def certify_joint(problem: JointProblem, point: Point) -> Certificate:
+    """Primal, dual, gap and violation of ``point``; multipliers outside of their sets are first brought inside.
+
+    ``violation`` is the largest one of a row's optimality conditions, in units of the scores; for linear machines also
+    the largest entry of |V - Q|. ``norm`` is that of all weights together.
+    """
+    assert point.beta is not None
+    B = inside(problem, point.beta)
+    moved = float(np.abs(B - point.beta).max(initial=0.0))
+    if isinstance(problem, LinearJoint):
+        return _certify_linear(problem, point.v, B, moved)
+    assert isinstance(problem, KernelJoint)
+    return _certify_kernel(problem, B, moved)
+
+
+def _certify_linear(problem: LinearJoint, V: Array, B: Array, moved: float) -> Certificate:
+    design = problem.design
+    Q = np.stack([design.combine(column) for column in np.ascontiguousarray(B.T)])
+    scores = np.column_stack([design.scores(v) for v in V])
+    losses, conjugates, rows, worst = terms(problem, scores, B)
+    off = V - Q
+    features = V[:, : design.features]
+    return Certificate(
+        primal=0.5 * float(np.vdot(V, V)) + losses,
+        dual=-0.5 * float(np.vdot(Q, Q)) - conjugates,
+        gap=0.5 * float(np.vdot(off, off)) + rows,
+        violation=max(worst, float(np.abs(off).max(initial=0.0))),
+        bias=math.nan,
+        norm=float(np.linalg.norm(features)),
+        moved=moved,
+    )
+
+
+def _certify_kernel(problem: KernelJoint, B: Array, moved: float) -> Certificate:
+    F = problem.gram.many_scores(B, exact=True)
+    losses, conjugates, rows, worst = terms(problem, F, B)
+    square = max(float(np.vdot(B, F)), 0.0)
+    # A score is uncertain by its rounding, and a row's term by that times its slope: |B_i| and |c L'|, both at most so:
+    score = FLOAT64_ROUNDING * float(np.abs(problem.gram.diagonal).max(initial=0.0)) * float(np.abs(B).sum())
+    slopes = np.abs(problem.costs[:, None] * problem.loss.gradient(F, problem.labels)).sum() + np.abs(B).sum()
+    rounding = score * float(slopes)
+    dual = -0.5 * square - conjugates - rounding
+    _, reason = problem.gram.definiteness(np.flatnonzero(B.any(axis=1)))
+    gap = rows + rounding
+    return Certificate(dual + gap, dual, gap, worst + 2.0 * score, math.nan, math.sqrt(square), moved, rounding, reason)
+
+
+def inside(problem: JointProblem, B: Array) -> Array:
+    """Multipliers brought into the sets of their rows."""
+    B = np.array(B, np.float64, order="C")
+    all_inside(problem.loss, problem.labels, problem.costs, B)
+    return B
+
+
+def terms(problem: JointProblem, scores: Array, B: Array) -> tuple[float, float, float, float]:
+    """Sums of the losses, the conjugates and the rows' gaps, and the largest violation."""
+    return _terms(problem.loss, problem.labels, problem.costs, np.ascontiguousarray(scores), B)
+
+
+@kernel()
+def _terms(loss, labels, costs, scores, B):
+    losses, conjugates, gaps, worst = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(labels)):
+        value, conjugate, gap = row_terms(loss, costs[i], labels[i], scores[i], B[i])
+        losses += value
+        conjugates += conjugate
+        gaps += gap
+        worst = max(worst, row_violation(loss, costs[i], labels[i], scores[i], B[i]))
+    return losses, conjugates, gaps, worst

@@ -1,0 +1,125 @@
+"""Joint machines: what fits do between reading their data and storing their attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.joint import KernelJoint, LinearJoint
+from maxmargin.core.linear import LinearSolution, Point
+from maxmargin.core.problem import Bias
+from maxmargin.core.rows import Array
+from maxmargin.core.solution import Progress
+from maxmargin.core.threads import blas_held
+from maxmargin.estimators.linear_training import LinearTraining, time_left
+from maxmargin.estimators.progress import printer
+from maxmargin.estimators.reductions import joint_loss, one_machine, two_classes
+from maxmargin.estimators.training import Training
+from maxmargin.multiclass import Task
+from maxmargin.solvers.joint import solve_joint
+from maxmargin.solvers.pursuit import LinearOptions
+
+
+def watcher(
+    estimator: Any, steps: Any, model: Callable[[Array], dict[str, Any]]
+) -> Callable[[Progress, Callable[[], Array]], bool]:
+    """Everyone who wants to know of a step of a joint solve; True where one of them asks to stop."""
+    show = printer("") if estimator.verbose else None
+
+    def watch(seen: Progress, point: Callable[[], Array]) -> bool:
+        if show:
+            show(seen)
+        stop = bool(estimator.callback(seen)) if estimator.callback else False
+        if steps:
+            stop |= steps.step(lambda: model(point()))
+        return stop
+
+    return watch
+
+
+JOINT_MACHINE = Task(None, lambda: np.empty(0), "all classes")
+
+
+def solve_linear_joint(training: LinearTraining, labels: Array, n_classes: int) -> list[LinearSolution]:
+    """The solution of a linear joint machine."""
+    estimator = training.estimator
+    starts = training.starts()
+    options = LinearOptions(
+        tol=estimator.tol,
+        start=starts[0] if starts else None,
+        max_iter=estimator.max_iter,
+        time_limit=time_left(estimator, training.begun),
+        watch=watcher(estimator, training.steps, lambda V: training.model(list(V))),
+        interrupt=estimator.interrupt,
+        seed=training.seed,
+    )
+    design = training.design.shared(training.n_jobs)
+    problem = LinearJoint(labels.astype(np.int64), n_classes, training.tasks.costs, joint_loss(estimator), design)
+    return [solve_joint(problem, options)]
+
+
+def solve_kernel_joint(training: Training) -> tuple[dict[str, Any], list[LinearSolution]]:
+    """The fitted attributes of a joint machine with a kernel, and its solution."""
+    svc, data = training.svc, training.data
+    _refuse(training)
+    labels, n_classes = data.labels.astype(np.int64), data.n_classes
+    options = LinearOptions(
+        tol=svc.tol,
+        start=_start(training),
+        max_iter=svc.max_iter,
+        time_limit=time_left(svc, training.begun),
+        watch=watcher(svc, training.steps, lambda B: _model(training, B)),
+        interrupt=svc.interrupt,  # type: ignore[arg-type]
+    )
+    with blas_held():
+        gram = training.shared_gram()
+        try:
+            training.refuse_asymmetric(gram)
+            definite, reason = gram.definiteness(np.empty(0, np.int64))
+            if not definite:
+                raise ValueError(
+                    f"A joint machine needs a positive semidefinite kernel, and of {data.kernel!r} {reason}. Use another "
+                    "kernel, or multi_class='ovo' or 'ovr'."
+                )
+            problem = KernelJoint(labels, n_classes, data.costs, joint_loss(svc), gram)
+            solution = solve_joint(problem, options)
+            training.float32 = gram.dtype == np.float32
+        finally:
+            gram.tidy()
+            training.put_away(gram)
+    assert solution.point.beta is not None
+    return _model(training, solution.point.beta), [solution]
+
+
+def _refuse(training: Training) -> None:
+    if training.hard:
+        raise ValueError(
+            f"SVC: multi_class={training.svc.multi_class!r} needs a finite C; the hard margin is solved with 'ovo', "
+            "'ovr' and 'codes'."
+        )
+    if not training.data.costs.all():
+        raise ValueError(
+            f"SVC: multi_class={training.svc.multi_class!r} needs class weights > 0; leave the rows of a class that "
+            "should not count out of the data."
+        )
+
+
+def _start(training: Training) -> Point | None:
+    """Multipliers of the last fit, those of equal rows added up; the solver brings them within bounds."""
+    data = training.data
+    if data.guess is None:
+        return None
+    coef = np.zeros((len(data.labels), len(data.guess)))
+    np.add.at(coef, data.twins.group, data.guess[:, data.used].T)
+    B = two_classes(coef, data.n_classes)
+    return Point(B, B)
+
+
+def _model(training: Training, B: Array) -> dict[str, Any]:
+    """Fitted attributes of the multipliers B (rows, classes): a machine per class, of two classes one."""
+    coef = one_machine(B)
+    # The weight of the appended 1 is sum_i B_im.
+    biases = coef.sum(axis=0) if training.bias is not Bias.NONE else np.zeros(coef.shape[1])
+    return training.model(list(coef.T), list(biases))

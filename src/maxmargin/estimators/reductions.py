@@ -1,0 +1,59 @@
+"""From ``multi_class`` and ``code`` to a reduction, or to the loss of a joint machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core import checks
+from maxmargin.core.checks import Rule
+from maxmargin.core.rows import Array
+from maxmargin.losses.multiclass import JointLoss
+from maxmargin.multiclass import OneVsOne, OneVsRest, OutputCodes, Reduction
+from maxmargin.multiclass.output_codes import code_book
+
+JOINT = ("crammer_singer", "weston_watkins")
+CODES = ("auto", "exhaustive", "random", "bits")
+
+RULES: dict[str, Rule] = {
+    "multi_class": checks.one_of("ovo", "ovr", *JOINT, "codes"),
+    "code": Rule(
+        f"one of {', '.join(map(repr, CODES))}, or a matrix of +1 and -1 with a row per class",
+        lambda v: v in CODES if isinstance(v, str) else isinstance(v, np.ndarray | list | tuple),
+    ),
+}
+
+
+def is_joint(estimator: Any) -> bool:
+    """Whether all classes are learned in one problem."""
+    return estimator.multi_class in JOINT
+
+
+def joint_loss(estimator: Any) -> JointLoss:
+    """The loss of a joint machine; an error for what it does not take."""
+    if estimator.loss not in ("hinge", "squared_hinge"):
+        raise ValueError(
+            f"{type(estimator).__name__}: multi_class={estimator.multi_class!r} takes loss 'hinge' or 'squared_hinge'; "
+            f"got {estimator.loss!r}."
+        )
+    return JointLoss(estimator.multi_class == "crammer_singer", estimator.loss == "squared_hinge")
+
+
+def reduction_of(estimator: Any, n_classes: int) -> Reduction:
+    """How decisions become classes. Two classes are one machine; a joint machine has a score per class."""
+    if n_classes == 2 or estimator.multi_class == "ovo":
+        return OneVsOne(n_classes)
+    if estimator.multi_class == "codes":
+        return OutputCodes(code_book(estimator.code, n_classes, estimator.random_state))
+    return OneVsRest(n_classes)
+
+
+def one_machine(B: Array) -> Array:
+    """Two classes of a joint machine, columns of ``B``, as one: positive for the second."""
+    return B[:, 1:] - B[:, :1] if B.shape[1] == 2 else B
+
+
+def two_classes(coef: Array, n_classes: int) -> Array:
+    """The inverse of ``one_machine``: with two classes w_1 = -w_0."""
+    return np.hstack([-0.5 * coef, 0.5 * coef]) if n_classes == 2 else coef
