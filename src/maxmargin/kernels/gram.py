@@ -28,7 +28,7 @@ from maxmargin.kernels.points import Points, Vectors
 from maxmargin.kernels.sharing import SharedBlocks
 from maxmargin.kernels.source import Source
 from maxmargin.kernels.store import RowCounters, RowStore
-from maxmargin.kernels.tiles import add_rows, assemble, gather, gather_into, mirror, scatter, scatter_across
+from maxmargin.kernels.tiles import add_rows, assemble, gather, gather_into, mirror, place_both, scatter, scatter_across
 from maxmargin.kernels.vectors import FLOAT32_UNIT
 
 ROW_TILE = 512  # 512 x 512 float32 values are 1 MB: a tile stays in the L2 cache between BLAS, exp and the sums
@@ -225,9 +225,7 @@ class Gram:
 
         def tile(corner: tuple[int, int]) -> None:
             a, b = corner
-            K[parts[a], parts[b]] = self._tile(points[a], points[b])
-            if a < b:
-                mirror(K, parts[a].start, parts[a].stop, parts[b].start, parts[b].stop)
+            place_both(self._tile(points[a], points[b]), K, parts[a].start, parts[b].start)
 
         corners = [(a, b) for a in range(len(parts)) for b in range(a, len(parts))]
         values = sum(len(points[a]) * len(points[b]) for a, b in corners)
@@ -270,6 +268,10 @@ class Gram:
         K = self.borrow((n, n))
         if self.kernel.of_objects and self.capacity:  # the user's function is dear: call it for whole rows, once
             gather(self._rows().values, self.stored(rows), rows, K, 0, n)
+            return K
+        if self._store is not None and self._store.complete and self.value_ns > PICK_NS:
+            values = self._store.values
+            self._in_parts(lambda a, b: gather(values, rows, rows, K, a, b), n)
             return K
         if older is not None and known:
             self._in_parts(lambda a, b: gather(older, places, places, K, a, b), known)

@@ -27,6 +27,25 @@ def scatter_across(tile, out, slots, first):
 
 
 @compiled()
+def place_both(tile, matrix, first, begin):
+    """matrix[first + a, begin + b] = matrix[begin + b, first + a] = tile_ab. Writes: matrix.
+
+    The tile is read while it is in the L2 cache, sixteen of its rows from L1, and each write is a cache line.
+    """
+    side = 16
+    for edge in range(0, tile.shape[0], side):
+        stop = min(edge + side, tile.shape[0])
+        for a in range(edge, stop):
+            row = matrix[first + a, begin : begin + tile.shape[1]]
+            for b in range(tile.shape[1]):
+                row[b] = tile[a, b]
+        for b in range(tile.shape[1]):
+            row = matrix[begin + b, first + edge : first + stop]
+            for a in range(stop - edge):
+                row[a] = tile[edge + a, b]
+
+
+@compiled()
 def mirror(matrix, first, middle, begin, last):
     """matrix[b, a] = matrix[a, b] for first <= a < middle and begin <= b < last. Writes: matrix."""
     side = 32  # both sides of a 32 x 32 tile stay in the L1 cache

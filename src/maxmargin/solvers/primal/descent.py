@@ -7,6 +7,7 @@ g = Rv - A'beta and the Hessian R + A' diag(kappa) A, over the rows with curvatu
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -18,6 +19,9 @@ from maxmargin.losses.base import multipliers
 
 DENSE_WIDTH = 2000  # up to so many weights the Hessian is formed and factored; beyond, conjugate gradients
 CG_STEPS = 300
+SAMPLED_WIDTH = 256  # weights from which on a Hessian costs many passes: then one of some rows preconditions
+SAMPLED_ROWS = 6  # rows of it for each weight
+MANY_PRODUCTS = 12
 LINE_SEARCH_STEPS = 12
 
 OVERFLOW = "the numbers of this problem overflow float64: scale the features or the targets, or lower C."
@@ -41,6 +45,7 @@ class Descent:
         self._trial = np.empty(problem.n)
         self.damping = 0.0
         self._squares: Array | None = None
+        self._kept: tuple[Array, Any] | None = None
         self.refresh()
 
     def restart(self) -> None:
@@ -77,9 +82,26 @@ class Descent:
             self.damping = max(self.damping, 1.0)
         if self.damping:
             ridge = ridge + self.damping * self._bound()
-        if self.problem.d <= DENSE_WIDTH:
-            return self._by_factor(self._hessian(index, sample), ridge)
-        return self._by_gradients(index, self.kappa, ridge, accuracy)
+        if self.problem.d > DENSE_WIDTH:
+            diagonal = ridge + self.problem.design.column_squares(index, self.kappa)
+            return self._by_gradients(index, ridge, lambda r: r / diagonal, accuracy)[0]
+        few = SAMPLED_ROWS * self.problem.d
+        if self.problem.d < SAMPLED_WIDTH or len(index) < 2 * few or (sample and sample <= few):
+            return self._solve(self._factor(self._hessian(index, sample), ridge), -self.gradient)
+        return self._by_sample(index, ridge, few, accuracy)
+
+    def _by_sample(self, index: Array, ridge: Array, few: int, accuracy: float) -> Array:
+        """Conjugate gradients, preconditioned by the factor of a Hessian of some of the rows.
+
+        That factor serves for several steps: another one is made where it took too many products.
+        """
+        if self._kept is None:
+            self._kept = self._factor(self._hessian(index, few), ridge)
+        kept = self._kept
+        x, steps = self._by_gradients(index, ridge, lambda r: self._solve(kept, r), accuracy)
+        if steps > MANY_PRODUCTS:
+            self._kept = None
+        return x
 
     def _bound(self) -> Array:
         """The diagonal that the Hessian would have if every row curved as much as the most curved one does."""
@@ -103,7 +125,8 @@ class Descent:
         H[diagonal] = np.maximum(H[diagonal], design.column_squares(index, self.kappa))
         return H
 
-    def _by_factor(self, H: Array, ridge: Array) -> Array:
+    def _factor(self, H: Array, ridge: Array) -> tuple[Array, Any]:
+        """The scale of its columns and the Cholesky factor of H + diag(ridge)."""
         H[np.diag_indices_from(H)] += ridge
         # Columns of very different size (unscaled data) are brought to one before factoring.
         size = 1.0 / np.sqrt(np.diagonal(H))
@@ -118,29 +141,34 @@ class Descent:
                 H[np.diag_indices_from(H)] += 9.0 * lift or 1e-14
                 lift = 10.0 * lift or 1e-14
                 continue
-            return -size * linalg.cho_solve(factor, size * self.gradient, check_finite=False)
+            return size, factor
         raise FloatingPointError(OVERFLOW)
 
-    def _by_gradients(self, index: Array, kappa: Array, ridge: Array, accuracy: float) -> Array:
-        """Preconditioned conjugate gradients on H x = -g, preconditioner diag(H)."""
+    def _solve(self, factored: tuple[Array, Any], r: Array) -> Array:
+        size, factor = factored
+        return size * linalg.cho_solve(factor, size * r, check_finite=False)
+
+    def _by_gradients(
+        self, index: Array, ridge: Array, precondition: Callable[[Array], Array], accuracy: float
+    ) -> tuple[Array, int]:
+        """Preconditioned conjugate gradients on H x = -g; also the number of products with H."""
         design = self.problem.design
-        precondition = 1.0 / (ridge + design.column_squares(index, kappa))
         x, r = np.zeros(len(ridge)), -self.gradient
-        s = precondition * r
+        s = precondition(r)
         p, rs = s.copy(), float(r @ s)
         goal = accuracy**2 * rs
-        for _ in range(CG_STEPS):
+        for done in range(CG_STEPS):
             if rs <= goal:
-                break
+                return x, done
             limits.checkpoint()
-            Hp = ridge * p + design.weighted_product(index, kappa, p)
+            Hp = ridge * p + design.weighted_product(index, self.kappa, p)
             step = rs / float(p @ Hp)
             x += step * p
             r -= step * Hp
-            s = precondition * r
+            s = precondition(r)
             rs, before = float(r @ s), rs
             p = s + (rs / before) * p
-        return x
+        return x, CG_STEPS
 
     def damp(self, length: float) -> None:
         """Less damping after a full step, more after a short one (Levenberg and Marquardt).
