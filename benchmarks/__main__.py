@@ -2,6 +2,7 @@
 
 kernel      us and the peers on the same data: times, ratios, dual values, gaps, support vectors, memory
 linear      linear machines: certificates, and time to a suboptimality of 1e-4, ours and the peers'
+multiclass  joint machines and reductions: certificates, and time against scikit-learn
 online      online learners: time and rows to the exact machine's accuracy
 scaling     time against the number of rows, with exponents and a plot
 memory, linear_memory
@@ -13,7 +14,7 @@ import argparse
 import pathlib
 import warnings
 
-from benchmarks import behaviour, comparison, linear, linear_worker, memory, online, scaling, sets
+from benchmarks import behaviour, comparison, linear, linear_worker, memory, multiclass, online, scaling, sets
 from benchmarks.worker import PEERS
 
 KERNEL_PEERS = ["maxmargin", "sklearn", "sklearnex"]
@@ -53,6 +54,8 @@ def main() -> None:
             chosen = given.sets or sets.linear_names(folder)
             peers = given.peers or list(linear_worker.PEERS)
             linear.run(chosen, peers, folder, given.out, given.repeats, given.cap)
+        elif what == "multiclass":
+            multiclass.run(given.sets, folder, given.out, given.repeats, given.cap)
         elif what == "scaling":
             scaling.run(given.peers or KERNEL_PEERS, given.out, given.repeats)
         elif what == "online":
@@ -65,7 +68,7 @@ def main() -> None:
             BEHAVIOUR[what]()
         else:
             parser.error(
-                f"nothing is called {what}: choose kernel, linear, online, linear_memory, scaling, memory, "
+                f"nothing is called {what}: choose kernel, linear, multiclass, online, linear_memory, scaling, memory, "
                 + ", ".join(BEHAVIOUR)
             )
 

@@ -57,7 +57,7 @@ def _certify_linear(problem: LinearJoint, V: Array, B: Array, moved: float) -> C
 
 def _certify_kernel(problem: KernelJoint, B: Array, moved: float) -> Certificate:
     F = problem.gram.many_scores(B, exact=True)
-    losses, conjugates, rows, worst = terms(problem, F, B)
+    _, conjugates, rows, worst = terms(problem, F, B)
     square = max(float(np.vdot(B, F)), 0.0)
     # A score is uncertain by its rounding, and a row's term by that times its slope: |B_i| and |c L'|, both at most so:
     score = FLOAT64_ROUNDING * float(np.abs(problem.gram.diagonal).max(initial=0.0)) * float(np.abs(B).sum())

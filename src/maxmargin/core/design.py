@@ -40,6 +40,11 @@ class Design:
         self.chunks = [slice(first, min(first + size, self.n)) for first in range(0, self.n, size)]
 
     @property
+    def dtype(self) -> Any:
+        """Of the stored entries."""
+        return self.rows.values.dtype if isinstance(self.rows, DenseRows) else self.rows.data.dtype
+
+    @property
     def sparse(self) -> bool:
         """Whether X is stored without its zeros."""
         return isinstance(self.rows, CsrRows)

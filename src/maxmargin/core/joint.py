@@ -14,12 +14,11 @@ for every class, which couples all rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from maxmargin.core.design import Design
-from maxmargin.core.problem import GramMatrix
 from maxmargin.core.rows import Array
 
 
@@ -49,8 +48,37 @@ class LinearJoint(JointProblem):
     design: Design
 
 
+class JointGram(Protocol):
+    """What a joint machine asks of the kernel matrix K."""
+
+    n_jobs: int
+    diagonal: Array
+    working_rows: int
+    values_computed: int
+
+    def submatrix(self, rows: Array, older: Array | None = None, places: Array = ...) -> Array:
+        """K among ``rows``, in borrowed memory; the first of them are at ``places`` in ``older``, K of other rows."""
+        ...
+
+    def give_back(self, array: Array) -> None:
+        """End of use of a matrix from ``submatrix``."""
+        ...
+
+    def accumulate_many(self, rows: Array, weights: Array, out: Array) -> None:
+        """Out += K[:, rows] @ weights for several columns of weights. Writes: out."""
+        ...
+
+    def many_scores(self, B: Array, exact: bool = False) -> Array:
+        """F = K B for several columns of multipliers."""
+        ...
+
+    def definiteness(self, prefer: Array) -> tuple[bool, str]:
+        """Whether K is positive semidefinite, and how far that was checked."""
+        ...
+
+
 @dataclass(frozen=True)
 class KernelJoint(JointProblem):
     """A joint machine on a kernel matrix."""
 
-    gram: GramMatrix
+    gram: JointGram

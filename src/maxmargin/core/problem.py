@@ -65,11 +65,6 @@ class GramMatrix(Protocol):
         ...
 
     @property
-    def n_jobs(self) -> int:
-        """Threads."""
-        ...
-
-    @property
     def value_ns(self) -> float:
         """About how many nanoseconds a kernel value takes."""
         ...
@@ -93,14 +88,6 @@ class GramMatrix(Protocol):
 
     def accumulate(self, rows: Array, weights: Array, out: Array) -> None:
         """Out += K[:, rows] @ weights. Writes: out."""
-        ...
-
-    def accumulate_many(self, rows: Array, weights: Array, out: Array) -> None:
-        """Out += K[:, rows] @ weights for several columns of weights. Writes: out."""
-        ...
-
-    def many_scores(self, B: Array, exact: bool = False) -> Array:
-        """F = K B for several columns of multipliers."""
         ...
 
     def scores(self, beta: Array, exact: bool = False) -> tuple[Array, Array]:

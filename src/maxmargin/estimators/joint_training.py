@@ -57,7 +57,7 @@ def solve_linear_joint(training: LinearTraining, labels: Array, n_classes: int) 
     )
     design = training.design.shared(training.n_jobs)
     problem = LinearJoint(labels.astype(np.int64), n_classes, training.tasks.costs, joint_loss(estimator), design)
-    return [solve_joint(problem, options)]
+    return [solve_joint(problem, options, estimator.solver)]
 
 
 def solve_kernel_joint(training: Training) -> tuple[dict[str, Any], list[LinearSolution]]:
@@ -80,8 +80,8 @@ def solve_kernel_joint(training: Training) -> tuple[dict[str, Any], list[LinearS
             definite, reason = gram.definiteness(np.empty(0, np.int64))
             if not definite:
                 raise ValueError(
-                    f"A joint machine needs a positive semidefinite kernel, and of {data.kernel!r} {reason}. Use another "
-                    "kernel, or multi_class='ovo' or 'ovr'."
+                    f"A joint machine needs a positive semidefinite kernel, and of {data.kernel!r} {reason}. Use "
+                    "another kernel, or multi_class='ovo' or 'ovr'."
                 )
             problem = KernelJoint(labels, n_classes, data.costs, joint_loss(svc), gram)
             solution = solve_joint(problem, options)

@@ -19,7 +19,15 @@ from maxmargin.core.problem import Bias
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Progress
 from maxmargin.estimators.joint_training import JOINT_MACHINE, solve_linear_joint
-from maxmargin.estimators.linear_training import RULES, LinearTraining, Tasks, cost_of, few_merged, fit_machines, is_loss
+from maxmargin.estimators.linear_training import (
+    RULES,
+    LinearTraining,
+    Tasks,
+    cost_of,
+    few_merged,
+    fit_machines,
+    is_loss,
+)
 from maxmargin.estimators.reductions import RULES as MULTICLASS_RULES
 from maxmargin.estimators.reductions import is_joint, joint_loss, reduction_of
 from maxmargin.estimators.warm import KeepsForNextFit
@@ -81,14 +89,14 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
     lam_form : {"mean", "sum"}, default="mean"
         "mean": mean loss + lam Omega(w), so C = 1 / (n lam), n the sum of the weights; "sum": C = 1 / lam.
     fit_intercept : True, False or "regularized", default=True
-        A free bias b; none; or scikit-learn's, the weight of a constant feature ``intercept_scaling`` in the norm. Joint
-        machines take True as "regularized": free biases would couple all rows.
+        A free bias b; none; or scikit-learn's, the weight of a constant feature ``intercept_scaling`` in the norm.
+        Joint machines take True as "regularized": free biases would couple all rows.
     intercept_scaling : float, default=1.0
         The constant feature of the regularised bias.
     solver : {"auto", "newton", "alm", "dual_cd", "gd", "sgd"}, default="auto"
         "auto" chooses by loss and shape, and hands over when a solver stalls; ``solver_`` says what and why. A solver
         that is named runs alone. "gd" (descent with line search) and "sgd" cannot promise ``tol``. Joint machines are
-        solved by "dual_cd".
+        solved by "dual_cd", those of few rows by blocks of rows.
     tol : float, default=1e-4
         Relative duality gap to prove: the objective is at most this share above its minimum. Problems of up to 1,000
         rows are solved further, to what rounding allows.
@@ -101,8 +109,8 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
     warm_start : bool, default=False
         Start from the last fit on the same rows and classes.
     random_state : int, RandomState or None, default=None
-        Order of rows in "dual_cd" and "sgd", and the random code. None is not fixed (the code is); the solution does not
-        depend on it beyond ``tol``.
+        Order of rows in "dual_cd" and "sgd", and the random code. None is not fixed (the code is); the solution does
+        not depend on it beyond ``tol``.
     n_jobs : int, default=None
         Threads; None is all cores. Results do not depend on it.
     verbose : int, default=0

@@ -22,8 +22,8 @@ from maxmargin.core.threads import effective_jobs, task_map
 from maxmargin.core.twins import find_twins
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
 from maxmargin.losses import CustomLoss, HuberHinge
-from maxmargin.multiclass import Task
 from maxmargin.losses.base import compiled
+from maxmargin.multiclass import Task
 from maxmargin.solvers.choose import SMALL_ROWS, SOLVERS
 from maxmargin.solvers.linear import LinearOptions, solve_linear
 

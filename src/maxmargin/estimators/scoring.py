@@ -32,8 +32,8 @@ MERGED = 1000  # support vectors from which equal ones are looked for
 class Machine(NamedTuple):
     """What decides: support vectors and their coefficients.
 
-    Where pairs of classes share coefficients the vectors are grouped by class, ``n_support`` of each, and a group's sums
-    are kept apart; None is one group. ``float32`` is whether the fit used float32 tiles.
+    Where pairs of classes share coefficients the vectors are grouped by class, ``n_support`` of each, and a group's
+    sums are kept apart; None is one group. ``float32`` is whether the fit used float32 tiles.
     """
 
     kernel: Kernel

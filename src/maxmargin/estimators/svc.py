@@ -21,11 +21,11 @@ from maxmargin.core import checks, limits
 from maxmargin.core.checks import Rule
 from maxmargin.core.problem import Bias
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Progress, Solution, Status, combine
+from maxmargin.core.solution import Progress, Status, combine
 from maxmargin.core.threads import effective_jobs
+from maxmargin.estimators.joint_training import solve_kernel_joint
 from maxmargin.estimators.kernel_choice import KERNEL_NAMES, is_kernel, takes_objects, takes_positions
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps
-from maxmargin.estimators.joint_training import solve_kernel_joint
 from maxmargin.estimators.reductions import RULES as MULTICLASS_RULES
 from maxmargin.estimators.reductions import is_joint
 from maxmargin.estimators.scoring import Machine, Scorer, position_sums
@@ -35,23 +35,27 @@ from maxmargin.kernels import Kernel, Linear
 from maxmargin.multiclass import OneVsOne, Reduction
 from maxmargin.multiclass import one_vs_one as ovo
 
-_RULES: dict[str, Rule] = checks.COMMON_RULES | MULTICLASS_RULES | {
-    "C": Rule("a number > 0, or infinity for the hard margin", checks.positive),
-    "kernel": Rule(f"one of {', '.join(map(repr, KERNEL_NAMES))}, a Kernel or a function", is_kernel),
-    "degree": Rule("an integer >= 0", lambda value: checks.integer(value) and value >= 0),
-    "gamma": Rule(
-        "'scale', 'auto' or a number >= 0",
-        lambda value: value in ("scale", "auto") if isinstance(value, str) else checks.number(value) and value >= 0,
-    ),
-    "coef0": Rule("a finite number", checks.number),
-    "loss": checks.one_of("hinge", "squared_hinge"),
-    "shrinking": Rule("True or False", checks.boolean),
-    "cache_size": Rule(
-        "a number of megabytes > 0, or None", lambda value: value is None or (checks.number(value) and value > 0)
-    ),
-    "decision_function_shape": checks.one_of("ovr", "ovo"),
-    "break_ties": Rule("True or False", checks.boolean),
-}
+_RULES: dict[str, Rule] = (
+    checks.COMMON_RULES
+    | MULTICLASS_RULES
+    | {
+        "C": Rule("a number > 0, or infinity for the hard margin", checks.positive),
+        "kernel": Rule(f"one of {', '.join(map(repr, KERNEL_NAMES))}, a Kernel or a function", is_kernel),
+        "degree": Rule("an integer >= 0", lambda value: checks.integer(value) and value >= 0),
+        "gamma": Rule(
+            "'scale', 'auto' or a number >= 0",
+            lambda value: value in ("scale", "auto") if isinstance(value, str) else checks.number(value) and value >= 0,
+        ),
+        "coef0": Rule("a finite number", checks.number),
+        "loss": checks.one_of("hinge", "squared_hinge"),
+        "shrinking": Rule("True or False", checks.boolean),
+        "cache_size": Rule(
+            "a number of megabytes > 0, or None", lambda value: value is None or (checks.number(value) and value > 0)
+        ),
+        "decision_function_shape": checks.one_of("ovr", "ovo"),
+        "break_ties": Rule("True or False", checks.boolean),
+    }
+)
 
 _SCORERS: WeakKeyDictionary[Any, Scorer] = WeakKeyDictionary()
 
@@ -64,8 +68,8 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i (w'phi(x_i) + b))^p,
 
     p = 1 for ``loss="hinge"`` and p = 2 for ``loss="squared_hinge"``, through its dual: 0 <= alpha_i <= C_i for the
-    hinge; alpha_i >= 0 with the kernel K + I / (2C) for its square. More classes are many such machines or one joint one
-    (``multi_class``).
+    hinge; alpha_i >= 0 with the kernel K + I / (2C) for its square. More classes are many such machines or one
+    joint one (``multi_class``).
 
     Parameters
     ----------
@@ -261,7 +265,8 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         checks.parameters(self, _RULES)
         if self.decision_function_shape == "ovo" and self.multi_class != "ovo":
             raise ValueError(
-                f"SVC: decision_function_shape='ovo' needs multi_class='ovo': {self.multi_class!r} has no pairs of classes."
+                f"SVC: decision_function_shape='ovo' needs multi_class='ovo': {self.multi_class!r} has no pairs of "
+                "classes."
             )
         data = read(self, X, y, sample_weight)
         training = Training(self, data, begun)

@@ -26,12 +26,12 @@ from maxmargin.core.threads import available_cores, blas_held, effective_jobs, t
 from maxmargin.core.twins import Twins, by_class, find_twins, find_twins_among_many, no_twins
 from maxmargin.estimators.kernel_choice import resolve_kernel, takes_objects, takes_positions
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
+from maxmargin.estimators.reductions import is_joint, reduction_of
 from maxmargin.kernels import Gram, Kernel, Linear
 from maxmargin.kernels.gram import Residence, default_budget
 from maxmargin.kernels.mercer import NOT_SYMMETRIC
 from maxmargin.kernels.sharing import SharedBlocks, affordable
 from maxmargin.kernels.source import FLOAT64_ROWS
-from maxmargin.estimators.reductions import is_joint, reduction_of
 from maxmargin.multiclass import OneVsOne, OutputCodes, Reduction, Task
 from maxmargin.multiclass import one_vs_one as ovo
 from maxmargin.solvers import SMO, Options, solve
@@ -303,7 +303,7 @@ class Training:
     def _in_float64(self, index: int, found: Solution, solver: SMO, options: Options, passed: float) -> Solution:
         """Go on from a point where float32 kernel values let the solver come no further."""
         task = self.tasks[index]
-        X = self.kernel.rows(self.X, task.rows) if self.pairwise else self.X
+        X = self.X if task.rows is None else self.kernel.rows(self.X, task.rows)
         gram = Gram(self.kernel, X, 0.0, self.budget, self.n_jobs)
         left = options.max_iter if options.max_iter < 0 else max(0, options.max_iter - found.iterations)
         limit = None if options.time_limit is None else max(1e-3, options.time_limit - passed)
@@ -420,7 +420,6 @@ class Training:
                 "Scale the features, or use a finite C."
             )
 
-
     def _sides(self, index: int) -> str:
         """The two sides of a machine, in words."""
         classes = self.data.fixed["classes_"]
@@ -446,4 +445,3 @@ def _unsolved(n: int) -> Solution:
     reason = "interrupted before the problem was set up"
     nothing = Certificate(math.nan, math.nan, math.nan, math.inf, 0.0, 0.0, reason=reason)
     return Solution(np.zeros(n), Status.INTERRUPTED, nothing, Trace(), 0)
-

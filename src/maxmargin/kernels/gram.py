@@ -414,7 +414,7 @@ class Gram:
         self._learn("seconds_per_sum", begun, len(slots) * self.n)
 
     def accumulate_many(self, rows: Array, weights: Array, out: Array) -> None:
-        """Out += K[:, rows] @ weights for several columns of weights, by BLAS; rows are kept where possible. Writes: out."""
+        """Out += K[:, rows] @ weights for several columns, by BLAS; rows are kept where possible. Writes: out."""
         some = weights.astype(self.dtype)
         for begin in range(0, len(rows), UPDATE_ROWS):
             group = rows[begin : begin + UPDATE_ROWS]

@@ -104,7 +104,7 @@ def squared_sum_hinge_gradient(scores: Any, labels: Any) -> Array:
 
 @kernel(reductions=True)
 def row_terms(loss, c, y, scores, beta):
-    """c L(s), the conjugate at beta, and their sum + beta's: the row's share of the duality gap, never negative."""
+    """C L(s), the conjugate at beta, and their sum + beta's: the row's share of the duality gap, never negative."""
     value, a_sum, a_squares, linear = 0.0, 0.0, 0.0, 0.0
     for j in range(len(scores)):
         if j != y:
@@ -133,7 +133,7 @@ def row_violation(loss, c, y, scores, beta):
     if loss.maximum:
         rest = S / (2.0 * c) if loss.squared else 0.0
         highest, lowest = rest, np.inf
-        if loss.squared or S < c * (1.0 - SLIVER):
+        if loss.squared or c * (1.0 - SLIVER) > S:
             lowest = rest
         for j in range(len(scores)):
             if j != y:

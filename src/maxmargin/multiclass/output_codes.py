@@ -119,7 +119,8 @@ def code_book(code: str | Array, n_classes: int, random_state: int | None) -> Ar
     book = np.asarray(code, np.float64)
     if book.ndim != 2 or len(book) != n_classes or not np.isin(book, (-1.0, 1.0)).all():
         raise ValueError(
-            f"code must be a matrix of +1 and -1 with one row for each of the {n_classes} classes; got shape {book.shape}."
+            f"code must be a matrix of +1 and -1 with one row for each of the {n_classes} classes; got shape "
+            f"{book.shape}."
         )
     if len(np.unique(book, axis=0)) < n_classes:
         raise ValueError("code gives two classes the same word: no decision could tell them apart.")

@@ -8,8 +8,8 @@ classes a row soon has four or five. The rows' shares of the duality gap are sum
 Weights are kept so that a visit reads runs of memory: class by class for dense rows (a dot product per class), feature
 by feature for sparse ones (an entry meets the weights of all classes in one or two cache lines; 20news: 1.8 for 2.8 s).
 
-Few rows are solved to the end: after each step conjugate gradients on the free multipliers (``face``). On many rows
-these cost more than they save (usps, letter and 20news the same or slower; so was extrapolation from the last epochs).
+Tried and dropped: conjugate gradients on the free multipliers in between (``face``: usps, letter and 20news the same or
+slower), extrapolation from the last epochs, averages of the weights, starts from nested samples of the rows.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ from maxmargin.core.rows import Array, CsrRows, DenseRows
 from maxmargin.losses.multiclass import best_row, row_terms
 from maxmargin.solvers.choose import SMALL_ROWS
 from maxmargin.solvers.dual.coordinate import CACHED_ENTRIES, CALM, STEP_EPOCHS, WINDOW, shuffle
-from maxmargin.solvers.dual.face import TO_THE_END, Ground, climb
 
 STEP_WORK = 100_000_000  # stored entries times classes that one step of the driver may visit: tens of milliseconds
-SMALL_GOAL = 1e-9  # the relative gap at which few rows are solved to the end
+ROUGH_TOL = 1e-5  # from here on weights are float32 where the rows are
 
 # Places in the array of sums of an epoch.
 LOSSES, CONJUGATES, GAPS, WORST = range(4)
@@ -42,20 +41,21 @@ class JointCD:
         design, k = problem.design, problem.n_classes
         assert start.beta is not None
         self.B = inside(problem, start.beta)
-        self.W = np.zeros((design.d, k) if design.sparse else (k, design.d))
+        # What a visit costs is reading weights, and tol leaves room for their rounding; the certificate is in float64.
+        rough = design.dtype == np.float32 and tol >= ROUGH_TOL and problem.n > SMALL_ROWS
+        self.W = np.zeros((design.d, k) if design.sparse else (k, design.d), np.float32 if rough else np.float64)
         self.squares = design.squared_norms()
         self.random = np.array([seed * 2 + 88172645463325252], np.uint64)
         self._window = WINDOW if design.entries > CACHED_ENTRIES else max(1, problem.n)
         self.iterations = 0
         self.exhausted = False
-        self._gram: Array | None = None
         self.gap, self.objective = np.inf, 0.0
         self.refine(tol)
 
     @property
     def point(self) -> Point:
         """The weights, a row per class, and the multipliers."""
-        return Point(np.ascontiguousarray(self.W.T) if self.problem.design.sparse else self.W, self.B)
+        return Point((self.W.T if self.problem.design.sparse else self.W).astype(np.float64, order="C"), self.B)
 
     def refine(self, tol: float) -> None:
         """Aim lower, at all rows again, with weights recomputed from the multipliers."""
@@ -73,9 +73,6 @@ class JointCD:
             if work > STEP_WORK or self.gap <= self.tol:
                 break
             limits.checkpoint()
-        if problem.n <= SMALL_ROWS:
-            self._climb()
-            self.exhausted = self.gap <= SMALL_GOAL
 
     def _epoch(self) -> None:
         """One visit to every row in ``order``. Sets: order, slack, gap, objective."""
@@ -88,7 +85,7 @@ class JointCD:
         )  # fmt: skip
         self.iterations += 1
         design.passes += len(self.order) / problem.n
-        square = float(np.vdot(self.W, self.W))
+        square = float(np.sum(self.W * self.W, dtype=np.float64))
         primal = 0.5 * square + sums[LOSSES]
         self.order, self.slack = kept[:count], sums[WORST]
         if everyone:
@@ -98,21 +95,10 @@ class JointCD:
         elif self.slack <= self._calm or sums[GAPS] <= 0.5 * self.tol * self._primal:
             self._everyone()
 
-    def _climb(self) -> None:
-        """Conjugate gradients on the free multipliers of all rows. Sets: B, W, order, slack."""
-        problem = self.problem
-        if self._gram is None:
-            self._gram = problem.design.outer_gram()
-        gram = self._gram
-        ground = Ground(problem.loss, problem.labels, problem.costs, lambda D: gram @ D)
-        self.B, _ = climb(ground, gram @ self.B, self.B, TO_THE_END)
-        self._weights_of(self.B)
-        self._everyone()
-
     def _weights_of(self, B: Array) -> None:
         """Sets: W = A'B."""
         made = np.stack([self.problem.design.combine(column) for column in np.ascontiguousarray(B.T)])
-        self.W = np.ascontiguousarray(made.T) if self.problem.design.sparse else made
+        self.W = (made.T if self.problem.design.sparse else made).astype(self.W.dtype, order="C")
 
     def _everyone(self) -> None:
         """Look at all rows and classes again, and leave none out before violations are known. Sets: order, slack."""
@@ -123,7 +109,7 @@ class JointCD:
 
 @generic
 def row_scores(rows, i, scale, W, chosen, out):
-    """Out_r = w_m'(x_i, s) for the classes m = chosen_r."""
+    """Out_r = w_m'(x_i, s) for the classes m = chosen_r, in the type of W and out."""
 
 
 @row_scores.register(DenseRows)
@@ -131,21 +117,20 @@ def _(rows, i, scale, W, chosen, out):
     x = rows.values[i]
     d = len(x)
     whole = len(chosen) // 4 * 4
+    out[:] = 0.0
     for r in range(0, whole, 4):
         w0, w1, w2, w3 = W[chosen[r]], W[chosen[r + 1]], W[chosen[r + 2]], W[chosen[r + 3]]
-        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        s0, s1, s2, s3 = out[r], out[r], out[r], out[r]
         for j in range(d):
-            value = np.float64(x[j])
-            s0 += w0[j] * value
-            s1 += w1[j] * value
-            s2 += w2[j] * value
-            s3 += w3[j] * value
+            s0 += w0[j] * x[j]
+            s1 += w1[j] * x[j]
+            s2 += w2[j] * x[j]
+            s3 += w3[j] * x[j]
         out[r], out[r + 1], out[r + 2], out[r + 3] = s0, s1, s2, s3
     for r in range(whole, len(chosen)):
-        w0 = W[chosen[r]]
-        s0 = 0.0
+        w0, s0 = W[chosen[r]], out[r]
         for j in range(d):
-            s0 += w0[j] * np.float64(x[j])
+            s0 += w0[j] * x[j]
         out[r] = s0
     if scale != 0.0:
         for r in range(len(chosen)):
@@ -155,23 +140,29 @@ def _(rows, i, scale, W, chosen, out):
 @row_scores.register(CsrRows)
 def _(rows, i, scale, W, chosen, out):
     first, last = rows.indptr[i], rows.indptr[i + 1]
-    whole = len(chosen) // 4 * 4
-    for r in range(0, whole, 4):
-        c0, c1, c2, c3 = chosen[r], chosen[r + 1], chosen[r + 2], chosen[r + 3]
-        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    out[:] = 0.0
+    if len(chosen) == W.shape[1]:  # all classes: their order is that of the weights
         for p in range(first, last):
-            value, j = np.float64(rows.data[p]), rows.indices[p]
-            s0 += value * W[j, c0]
-            s1 += value * W[j, c1]
-            s2 += value * W[j, c2]
-            s3 += value * W[j, c3]
-        out[r], out[r + 1], out[r + 2], out[r + 3] = s0, s1, s2, s3
-    for r in range(whole, len(chosen)):
-        c0 = chosen[r]
-        s0 = 0.0
-        for p in range(first, last):
-            s0 += np.float64(rows.data[p]) * W[rows.indices[p], c0]
-        out[r] = s0
+            value, w = rows.data[p], W[np.uint64(rows.indices[p])]
+            for r in range(len(out)):
+                out[r] += value * w[r]
+    else:
+        whole = len(chosen) // 4 * 4
+        for r in range(0, whole, 4):
+            c0, c1, c2, c3 = chosen[r], chosen[r + 1], chosen[r + 2], chosen[r + 3]
+            s0, s1, s2, s3 = out[r], out[r], out[r], out[r]
+            for p in range(first, last):
+                value, w = rows.data[p], W[np.uint64(rows.indices[p])]
+                s0 += value * w[c0]
+                s1 += value * w[c1]
+                s2 += value * w[c2]
+                s3 += value * w[c3]
+            out[r], out[r + 1], out[r + 2], out[r + 3] = s0, s1, s2, s3
+        for r in range(whole, len(chosen)):
+            s0 = out[r]
+            for p in range(first, last):
+                s0 += rows.data[p] * W[np.uint64(rows.indices[p]), chosen[r]]
+            out[r] = s0
     if scale != 0.0:
         for r in range(len(chosen)):
             out[r] += scale * W[rows.width, chosen[r]]
@@ -188,7 +179,7 @@ def _(rows, i, scale, chosen, change, W):
     for r in range(len(chosen)):
         w, by = W[chosen[r]], change[r]
         for j in range(len(x)):
-            w[j] += by * np.float64(x[j])
+            w[j] += by * x[j]
         if scale != 0.0:
             w[len(x)] += by * scale
 
@@ -196,7 +187,7 @@ def _(rows, i, scale, chosen, change, W):
 @row_move.register(CsrRows)
 def _(rows, i, scale, chosen, change, W):
     for p in range(rows.indptr[i], rows.indptr[i + 1]):
-        value, w = np.float64(rows.data[p]), W[rows.indices[p]]
+        value, w = rows.data[p], W[np.uint64(rows.indices[p])]
         for r in range(len(chosen)):
             w[chosen[r]] += change[r] * value
     if scale != 0.0:
@@ -212,8 +203,8 @@ def _visit(rows, scale, order, window, labels, costs, squares, loss, slack, W, B
     visited rows and the largest change of a score. Writes: W, B, classes, counts, random, kept, sums.
     """
     k = B.shape[1]
-    all_scores, all_beta, all_u, all_new = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
-    moved, change = np.empty(k, np.int32), np.empty(k)
+    all_scores, all_beta, all_u, all_new = np.empty(k, W.dtype), np.empty(k), np.empty(k), np.empty(k)
+    moved, change = np.empty(k, np.int32), np.empty(k, W.dtype)
     n_windows = (len(order) + window - 1) // window
     windows = np.arange(n_windows)
     shuffle(windows, 0, n_windows, random)
@@ -257,7 +248,7 @@ def _visit(rows, scale, order, window, labels, costs, squares, loss, slack, W, B
 
 @kernel(reductions=True)
 def _stays(loss, c, q, y, u, new, tau, slack, chosen, counts, i):
-    """Whether the row must be visited again; classes that are far from a multiplier leave it. Writes: chosen, counts."""
+    """Whether the row must be visited again; classes far from a multiplier leave it. Writes: chosen, counts."""
     few, moving = 0, False
     for r in range(len(u)):
         if r != y:
