@@ -103,7 +103,8 @@ def show(line: dict[str, Any]) -> None:
     late = "" if theirs["suboptimality"] <= GOAL else f", there only {theirs['suboptimality']:.1e} above"
     print(
         f"{line['set']:<10}{line['multi_class']:<16}{line['loss']:<14} "
-        f"ours {ours['seconds']:8.3f} s (tol {ours['tol']:g}, {ours['suboptimality']:.1e} above)  sklearn {theirs['seconds']:8.3f} s (tol {theirs['tol']:g}{late})  "
+        f"ours {ours['seconds']:8.3f} s (tol {ours['tol']:g}, {ours['suboptimality']:.1e} above)  "
+        f"sklearn {theirs['seconds']:8.3f} s (tol {theirs['tol']:g}{late})  "
         f"{theirs['seconds'] / ours['seconds']:.2f}x",
         flush=True,
     )

@@ -16,7 +16,7 @@ import numpy as np
 from maxmargin.core import limits
 from maxmargin.core.jit import kernel
 from maxmargin.core.rows import Array
-from maxmargin.losses.multiclass import SLIVER, all_inside
+from maxmargin.losses.multiclass import SLIVER, all_inside, row_inside
 
 MOST = 10  # steps, more only while no multiplier crosses a bound: beyond it the face is another one
 FURTHER = 200
@@ -47,6 +47,9 @@ def climb(ground: Ground, scores: Array, B: Array, enough: float = ENOUGH) -> tu
     if slope <= 0.0:
         return B, scores
     step = min(1.0, slope / curvature) if curvature > 0.0 else 1.0
+    if step < 1.0 and enough == TO_THE_END:  # part of the way leaves no multiplier at a bound, and the face as it was
+        target = _to_the_bound(*rows, B, change)
+        return target, scores + ground.apply(target - B)
     return (target if step == 1.0 else B + step * D), scores + step * KD
 
 
@@ -57,7 +60,8 @@ def _ascent(ground: Ground, scores: Array, B: Array, enough: float) -> Array:
     _gradient(*rows, scores, B, R)
     first = square = float(np.vdot(R, R))
     P = R.copy()
-    for number in range(FURTHER):
+    most = min(FURTHER, 2 * np.count_nonzero(R))  # without rounding, a step for every free multiplier would do
+    for number in range(most):
         if square <= enough**2 * first or (number >= MOST and _crosses(*rows, B, change)):
             break
         limits.checkpoint()
@@ -124,6 +128,36 @@ def _curved(loss, labels, costs, B, P, HP):
             if loss.squared:
                 HP[i, j] += (total if loss.maximum else P[i, j]) / (2.0 * c)
         _project(loss, y, c, B[i], HP[i])
+
+
+@kernel()
+def _to_the_bound(loss, labels, costs, B, change):
+    """B with a changed so far that the first multiplier meets its bound, and is set to it. The dual rises on the way."""
+    share = 1.0
+    for i in range(len(labels)):
+        c, total, sum_change = costs[i], B[i, labels[i]], 0.0
+        for j in range(B.shape[1]):
+            if j != labels[i]:
+                a, da = -B[i, j], change[i, j]
+                sum_change += da
+                if da < 0.0:
+                    share = min(share, -a / da)
+                elif da > 0.0 and not (loss.maximum or loss.squared):
+                    share = min(share, (c - a) / da)
+        if loss.maximum and not loss.squared and sum_change > SLIVER * c and total < c * (1.0 - SLIVER):
+            share = min(share, (c - total) / sum_change)
+    made = B.copy()
+    for i in range(len(labels)):
+        c = costs[i]
+        for j in range(B.shape[1]):
+            if j != labels[i]:
+                a = share * change[i, j] - B[i, j]
+                a = 0.0 if a <= SLIVER * c else a
+                if not (loss.maximum or loss.squared) and a >= c * (1.0 - SLIVER):
+                    a = c
+                made[i, j] = -a
+        row_inside(loss, c, labels[i], made[i])
+    return made
 
 
 @kernel()

@@ -28,9 +28,12 @@ FIRST = 256  # rows of the first working set; it doubles
 INNER = 0.1  # a chunk is solved until its violation is this share of what it was
 PASSES = 200  # most passes over a chunk
 BURST = 4  # passes between two looks at the clock and conjugate gradients
+SMALL_BURST = 200  # the same for few rows: there a pass costs next to nothing beside conjugate gradients
 ROWS = 4096  # of a piece of work on all rows
+STUCK = 15  # bursts without a smaller violation after which all rows are looked at again
 SETTLED = 0.1  # of what a chunk is solved to: rows nearer to their optimum are left alone
-IDLE = 40  # steps without a smaller violation after which rounding is all that moves
+IDLE = 20  # steps without a smaller violation or a larger dual value after which rounding is all that moves
+RISE = 1e-9  # of the dual value
 SMALL_GOAL = 1e-10  # the violation that few rows are solved for
 NOTHING = np.empty(0, np.int64)
 
@@ -44,6 +47,7 @@ class JointBlocks:
         self.B, self.F = inside(problem, start.beta), problem.zeros()
         self.working, self.K = NOTHING, np.empty((0, 0))
         self.size = 0
+        self.objective = -np.inf
         self.iterations = 0
         self.refine(tol)
 
@@ -81,20 +85,26 @@ class JointBlocks:
         beta, scores = before.copy(), self.F[rows]
         small = problem.n <= SMALL_ROWS
         enough = max(INNER * self.gap, SMALL_GOAL if small else 0.3 * self.tol)
-        worst, passes = np.inf, 0
-        while True:
+        best, idle, burst = np.inf, 0, SMALL_BURST if small else BURST
+        for _ in range(PASSES // BURST):
             by_class = np.ascontiguousarray(scores.T)
-            worst = _passes(K, curvature, labels, costs, problem.loss, enough, BURST, by_class, beta)
-            passes += BURST
+            worst = _passes(K, curvature, labels, costs, problem.loss, enough, burst, by_class, beta)
             limits.checkpoint()
-            if worst <= enough or passes >= PASSES:
-                return beta
+            best, idle = (worst, 0) if worst < 0.9 * best else (best, idle + 1)
+            if worst <= enough or idle >= STUCK:
+                break
             extent = TO_THE_END if small else ENOUGH
             beta, scores = climb(ground, np.ascontiguousarray(by_class.T), beta, extent)
+        return beta
 
     def _choose(self) -> None:
-        """Sets: working, K."""
+        """The rows to work on; few rows are one set. Sets: working, K."""
         n = self.problem.n
+        if n <= min(SMALL_ROWS, self.gram.working_rows):
+            if not len(self.working):
+                self.working = np.arange(n)
+                self.K = self.gram.submatrix(self.working)
+            return
         largest = min(n, CHUNK, self.gram.working_rows)
         self.size = min(largest, 2 * self.size if self.size else FIRST)
         kept = self.working[-(self.size // 2) :]
@@ -126,8 +136,10 @@ class JointBlocks:
 
         thread_map(part, range(len(sums)), self.gram.n_jobs)
         conjugates, squares = sums.sum(axis=0)
-        self.gap, self.objective = float(self.violations.max()), -conjugates - 0.5 * squares
-        self._idle = 0 if self.gap < 0.9 * self._best else self._idle + 1
+        before, self.objective = self.objective, -conjugates - 0.5 * squares
+        self.gap = float(self.violations.max())
+        moves = self.gap < 0.9 * self._best or self.objective > before + RISE * abs(before)
+        self._idle = 0 if moves else self._idle + 1
         self._best = min(self._best, self.gap)
         small = n <= SMALL_ROWS and self.gap <= SMALL_GOAL
         self.exhausted = self._idle > IDLE or self.gap == 0.0 or small
