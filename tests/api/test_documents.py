@@ -13,7 +13,7 @@ from maxmargin.cli.main import main
 ROOT = pathlib.Path(__file__).parents[2]
 EXAMPLES = [
     example
-    for page in ("README.md", "docs/linear.md")
+    for page in ("README.md", "docs/linear.md", "docs/multiclass.md")
     for example in re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
 ]
 

@@ -39,6 +39,29 @@ def draw_path(path: Any, axes: Any, names: Any = None, top: int = 8) -> None:
     axes.legend(fontsize=7, framealpha=0.9)
 
 
+def draw_regions(machine: Any, X: Any, y: Any, axes: Any) -> None:
+    """Any number of classes in the plane: the region of each, and its points."""
+    X, y = np.asarray(X, np.float64), np.asarray(y)
+    if X.shape[1] != 2:
+        raise ValueError(f"draw_regions draws points in the plane; these have {X.shape[1]} features.")
+    colours = pyplot().get_cmap("tab10").colors
+    xs, ys, mesh = _mesh(X)
+    regions = np.searchsorted(machine.classes_, machine.predict(mesh)).reshape(GRID, GRID)
+    levels = np.arange(len(machine.classes_) + 1) - 0.5
+    axes.contourf(xs, ys, regions, levels=levels, colors=[colours[c % 10] for c in range(len(levels) - 1)], alpha=0.18)
+    for c, label in enumerate(machine.classes_):
+        here = X[y == label]
+        axes.scatter(*here.T, s=14, color=colours[c % 10], edgecolor="white", linewidth=0.4, label=f"class {label}")
+
+
+def _mesh(X: Any) -> tuple[Any, Any, Any]:
+    """A grid around the points: its two axes, and all its nodes."""
+    pad = 0.08 * np.ptp(X, axis=0)
+    low, high = X.min(axis=0) - pad, X.max(axis=0) + pad
+    xs, ys = (np.linspace(low[k], high[k], GRID) for k in (0, 1))
+    return xs, ys, np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
+
+
 def draw_machine(machine: SVC, X: Any, y: Any, axes: Any, title: str) -> None:
     """Two classes in the plane: regions, hyperplane f = 0, margins f = -1 and f = 1, support vectors."""
     X, y = np.asarray(X, np.float64), np.asarray(y)
@@ -47,10 +70,7 @@ def draw_machine(machine: SVC, X: Any, y: Any, axes: Any, title: str) -> None:
             f"draw_machine draws two classes in the plane; this machine has {len(machine.classes_)} classes and "
             f"{X.shape[1]} features."
         )
-    pad = 0.08 * np.ptp(X, axis=0)
-    low, high = X.min(axis=0) - pad, X.max(axis=0) + pad
-    xs, ys = (np.linspace(low[k], high[k], GRID) for k in (0, 1))
-    mesh = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
+    xs, ys, mesh = _mesh(X)
     f = machine.decision_function(mesh).reshape(GRID, GRID)
     axes.contourf(xs, ys, f, levels=[-np.inf, 0, np.inf], colors=COLOURS, alpha=0.12)
     axes.contour(xs, ys, f, levels=[-1, 0, 1], colors="#2d3748", linestyles=["--", "-", "--"], linewidths=[1, 1.8, 1])

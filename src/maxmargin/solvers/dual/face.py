@@ -132,7 +132,7 @@ def _curved(loss, labels, costs, B, P, HP):
 
 @kernel()
 def _to_the_bound(loss, labels, costs, B, change):
-    """B with a changed so far that the first multiplier meets its bound, and is set to it. The dual rises on the way."""
+    """B with a changed so far that the first multiplier meets its bound, and is set to it. The dual rises."""
     share = 1.0
     for i in range(len(labels)):
         c, total, sum_change = costs[i], B[i, labels[i]], 0.0
