@@ -163,6 +163,57 @@ def test_warm_starts_end_at_the_same_optimum(kind, multi_class):
     assert warm.certificate_.primal == pytest.approx(cold.certificate_.primal, rel=1e-6)
 
 
+@pytest.mark.parametrize("kind", MACHINES)
+def test_warm_starts_from_another_kind_of_machine_start_afresh(kind):
+    X, y = blobs(n=90, k=3, seed=2)
+    machine = kind(loss="hinge", warm_start=True, multi_class="crammer_singer").fit(X, y)
+    for multi_class in ("ovo", "ovr", "codes", "weston_watkins", "crammer_singer"):
+        machine.set_params(multi_class=multi_class)
+        with pytest.warns(UserWarning, match="starts afresh"):
+            machine.fit(X, y)
+        cold = clone(machine).set_params(warm_start=False).fit(X, y)
+        assert machine.certificate_.primal == pytest.approx(cold.certificate_.primal, rel=1e-6)
+    for multi_class in WAYS:  # other classes on the same rows, and other labels
+        machine.set_params(multi_class=multi_class, warm_start=False).fit(X, y)
+        machine.set_params(warm_start=True).fit(X, y)
+        with pytest.warns(UserWarning, match="starts afresh"):
+            machine.fit(X, np.arange(90) % 30)
+        machine.set_params(warm_start=False).fit(X, y)
+    if kind is LinearSVC:
+        machine.set_params(multi_class="ovo", warm_start=True).fit(X, y)
+        moved = np.where(np.arange(90) < 10, 0, y)
+        with pytest.warns(UserWarning, match="starts afresh"):
+            machine.fit(X, moved)
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", *JOINT])
+def test_ctrl_c_in_a_kernel_function_keeps_a_model(multi_class):
+    X, y = blobs(n=60)
+    calls = []
+
+    def slow(a, b):
+        calls.append(1)
+        if len(calls) == 500:
+            raise KeyboardInterrupt
+        return float(a @ b)
+
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        machine = SVC(kernel=slow, multi_class=multi_class, interrupt="keep").fit(X, y)
+    assert machine.status_ is Status.INTERRUPTED
+    assert machine.predict(X).shape == (60,)
+    calls.clear()
+    with pytest.raises(KeyboardInterrupt):
+        SVC(kernel=slow, multi_class=multi_class).fit(X, y)
+
+
+def test_time_limits_leave_what_was_reached():
+    X, y = load_digits(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        machine = SVC(multi_class="crammer_singer", C=100.0, gamma=0.01, tol=1e-9, time_limit=0.5).fit(X, y)
+    assert machine.status_ is Status.TIME_LIMIT
+    assert machine.certificate_.dual > 0.0
+
+
 @pytest.mark.parametrize("multi_class", WAYS)
 @pytest.mark.parametrize("kind", MACHINES)
 def test_limits_keep_a_model_and_say_so(kind, multi_class):
@@ -233,6 +284,7 @@ def test_codes(kind):
         (SVC(multi_class="crammer_singer", C=math.inf), "needs a finite C"),
         (SVC(multi_class="ovr", decision_function_shape="ovo"), "has no pairs of classes"),
         (SVC(multi_class="crammer_singer", class_weight={0: 0.0}), "needs class weights > 0"),
+        (LinearSVC(multi_class="crammer_singer", class_weight={0: 0.0}), "needs class weights > 0"),
         (SVC(multi_class="weston_watkins", kernel=lambda A, B: -(A @ B.T)), "positive semidefinite kernel"),
         (LinearSVC(multi_class="crammer_singer", loss="logistic"), "takes loss 'hinge' or 'squared_hinge'"),
         (LinearSVC(multi_class="crammer_singer", penalty="l1"), "takes penalty='l2'"),
@@ -261,8 +313,19 @@ def test_distances():
     assert SVC(multi_class="ovr").fit(X, y).distance(X).shape == (150, 3)
     with pytest.raises(ValueError, match="no hyperplane per class"):
         SVC(multi_class="crammer_singer").fit(X, y).distance(X)
-    two = SVC(multi_class="crammer_singer", kernel="linear").fit(X[:100], y[:100])
-    assert two.distance(X).shape == (150,)
+    for fit_intercept in (True, False):
+        two = SVC(multi_class="crammer_singer", kernel="linear", fit_intercept=fit_intercept).fit(X[:100], y[:100])
+        expected = np.abs(two.decision_function(X)) / np.linalg.norm(two.coef_)
+        np.testing.assert_allclose(two.distance(X), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("multi_class", JOINT)
+def test_the_constant_feature_of_joint_machines_has_a_scale(multi_class):
+    X, y = IRIS
+    one, ten = (LinearSVC(multi_class=multi_class, intercept_scaling=s).fit(X, y).certificate_.primal for s in (1, 10))
+    assert ten < one  # a larger constant makes the bias cheaper
+    named = LinearSVC(multi_class=multi_class, intercept_scaling=10, fit_intercept="regularized").fit(X, y)
+    assert named.certificate_.primal == pytest.approx(ten, rel=1e-9)
 
 
 def test_probabilities_belong_to_one_versus_the_rest():

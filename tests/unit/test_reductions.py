@@ -99,5 +99,6 @@ def test_bad_codes(book, words):
 def test_ties_of_votes_and_decisions_go_to_the_lowest_class():
     assert OneVsRest(3).winners(np.array([[0.5, 1.0, 1.0]]))[0] == 1
     assert OneVsOne(3).winners(np.zeros((1, 3)))[0] == np.argmax(OneVsOne(3).scores(np.zeros((1, 3))))
+    np.testing.assert_array_equal(np.argmax(OneVsOne(2).scores(np.array([[1.0], [-1.0]])), axis=1), [1, 0])
     circle = np.array([[1.0, -1.0, 1.0]])  # 0 beats 1, 2 beats 0, 1 beats 2, all by as much
     assert OneVsOne(3).winners(circle)[0] == 0

@@ -71,6 +71,8 @@ def _certify_kernel(problem: KernelJoint, B: Array, moved: float) -> Certificate
 
 def inside(problem: JointProblem, B: Array) -> Array:
     """Multipliers brought into the sets of their rows."""
+    if B.shape != (problem.n, problem.n_classes):
+        raise ValueError(f"Multipliers must be a matrix of {problem.n} rows and {problem.n_classes} classes.")
     B = np.array(B, np.float64, order="C")
     all_inside(problem.loss, problem.labels, problem.costs, B)
     return B

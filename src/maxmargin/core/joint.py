@@ -72,6 +72,10 @@ class JointGram(Protocol):
         """F = K B for several columns of multipliers."""
         ...
 
+    def certificate_seconds(self, n_support: int, refreshed: int) -> float:
+        """Estimated time of ``many_scores`` with so many rows of multipliers."""
+        ...
+
     def definiteness(self, prefer: Array) -> tuple[bool, str]:
         """Whether K is positive semidefinite, and how far that was checked."""
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,12 +12,12 @@ from maxmargin.core.joint import KernelJoint, LinearJoint
 from maxmargin.core.linear import LinearSolution, Point
 from maxmargin.core.problem import Bias
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Progress
+from maxmargin.core.solution import Certificate, Progress
 from maxmargin.core.threads import blas_held
 from maxmargin.estimators.linear_training import LinearTraining, time_left
 from maxmargin.estimators.progress import printer
 from maxmargin.estimators.reductions import joint_loss, one_machine, two_classes
-from maxmargin.estimators.training import Training
+from maxmargin.estimators.training import Training, unsolved
 from maxmargin.multiclass import Task
 from maxmargin.solvers.joint import solve_joint
 from maxmargin.solvers.pursuit import LinearOptions
@@ -39,6 +40,9 @@ def watcher(
     return watch
 
 
+ZERO_WEIGHT = (
+    "multi_class='{}' needs class weights > 0; leave the rows of a class that should not count out of the data."
+)
 JOINT_MACHINE = Task(None, lambda: np.empty(0), "all classes")
 
 
@@ -60,12 +64,34 @@ def solve_linear_joint(training: LinearTraining, labels: Array, n_classes: int) 
     return [solve_joint(problem, options, estimator.solver)]
 
 
-def solve_kernel_joint(training: Training) -> tuple[dict[str, Any], list[LinearSolution]]:
+def solve_kernel_joint(training: Training) -> tuple[dict[str, Any], list[Any]]:
     """The fitted attributes of a joint machine with a kernel, and its solution."""
-    svc, data = training.svc, training.data
+    data = training.data
     _refuse(training)
-    labels, n_classes = data.labels.astype(np.int64), data.n_classes
-    options = LinearOptions(
+    with blas_held():
+        gram = training.shared_gram()
+        ended = training.prepare(gram)
+        try:
+            if ended:
+                return _model(training, np.zeros((len(data.labels), data.n_classes))), [
+                    unsolved(len(data.labels), ended)
+                ]
+            _refuse_indefinite(training, gram)
+            loss = joint_loss(training.svc)
+            problem = KernelJoint(data.labels.astype(np.int64), data.n_classes, data.costs, loss, gram)
+            solution = solve_joint(problem, _options(training))
+            training.float32 = gram.dtype == np.float32
+        finally:
+            gram.tidy()
+            training.put_away(gram)
+    B = solution.point.beta
+    assert B is not None
+    return _model(training, B), [solution._replace(certificate=_with_norm(training, B, solution.certificate))]
+
+
+def _options(training: Training) -> LinearOptions:
+    svc = training.svc
+    return LinearOptions(
         tol=svc.tol,
         start=_start(training),
         max_iter=svc.max_iter,
@@ -73,24 +99,23 @@ def solve_kernel_joint(training: Training) -> tuple[dict[str, Any], list[LinearS
         watch=watcher(svc, training.steps, lambda B: _model(training, B)),
         interrupt=svc.interrupt,  # type: ignore[arg-type]
     )
-    with blas_held():
-        gram = training.shared_gram()
-        try:
-            training.refuse_asymmetric(gram)
-            definite, reason = gram.definiteness(np.empty(0, np.int64))
-            if not definite:
-                raise ValueError(
-                    f"A joint machine needs a positive semidefinite kernel, and of {data.kernel!r} {reason}. Use "
-                    "another kernel, or multi_class='ovo' or 'ovr'."
-                )
-            problem = KernelJoint(labels, n_classes, data.costs, joint_loss(svc), gram)
-            solution = solve_joint(problem, options)
-            training.float32 = gram.dtype == np.float32
-        finally:
-            gram.tidy()
-            training.put_away(gram)
-    assert solution.point.beta is not None
-    return _model(training, solution.point.beta), [solution]
+
+
+def _with_norm(training: Training, B: Array, proof: Certificate) -> Certificate:
+    """The norm without the weights of the appended 1; of two classes that of w_1 - w_0 = 2 w_1."""
+    appended = float(np.sum(B.sum(axis=0) ** 2)) if training.bias is Bias.REGULARIZED else 0.0
+    factor = 2.0 if B.shape[1] == 2 else 1.0
+    return proof._replace(norm=math.sqrt(max(factor * (proof.norm**2 - appended), 0.0)))
+
+
+def _refuse_indefinite(training: Training, gram: Any) -> None:
+    training.refuse_asymmetric(gram)
+    definite, reason = gram.definiteness(np.empty(0, np.int64))
+    if not definite:
+        raise ValueError(
+            f"A joint machine needs a positive semidefinite kernel, and of {training.data.kernel!r} {reason}. Use "
+            "another kernel, or multi_class='ovo' or 'ovr'."
+        )
 
 
 def _refuse(training: Training) -> None:
@@ -100,10 +125,7 @@ def _refuse(training: Training) -> None:
             "'ovr' and 'codes'."
         )
     if not training.data.costs.all():
-        raise ValueError(
-            f"SVC: multi_class={training.svc.multi_class!r} needs class weights > 0; leave the rows of a class that "
-            "should not count out of the data."
-        )
+        raise ValueError(f"SVC: {ZERO_WEIGHT.format(training.svc.multi_class)}")
 
 
 def _start(training: Training) -> Point | None:

@@ -18,7 +18,7 @@ from maxmargin.core import checks, limits
 from maxmargin.core.problem import Bias
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Progress
-from maxmargin.estimators.joint_training import JOINT_MACHINE, solve_linear_joint
+from maxmargin.estimators.joint_training import JOINT_MACHINE, ZERO_WEIGHT, solve_linear_joint
 from maxmargin.estimators.linear_training import (
     RULES,
     LinearTraining,
@@ -269,6 +269,8 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         rows, labels, weights = few_merged(rows, labels, weights)
         costs = cost_of(self, weights) * factors[labels] * weights
         if not costs.all():  # a class of weight zero
+            if is_joint(self):
+                raise ValueError(f"LinearSVC: {ZERO_WEIGHT.format(self.multi_class)}")
             used = np.flatnonzero(costs)
             if not len(used):
                 raise ValueError(

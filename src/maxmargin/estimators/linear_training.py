@@ -21,6 +21,7 @@ from maxmargin.core.solution import Progress, Status, combine
 from maxmargin.core.threads import effective_jobs, task_map
 from maxmargin.core.twins import find_twins
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
+from maxmargin.estimators.reductions import bias_of
 from maxmargin.losses import CustomLoss, HuberHinge
 from maxmargin.losses.base import compiled
 from maxmargin.multiclass import Task
@@ -85,11 +86,21 @@ class Kept(NamedTuple):
 
     points: list[Point]
     costs: Array
+    kind: tuple[Any, ...]  # how several classes were solved, and how many there were
 
-    def starts(self, tasks: Tasks, d: int) -> list[Point] | None:
+    def starts(self, tasks: Tasks, d: int, kind: tuple[Any, ...]) -> list[Point] | None:
         """Where each machine starts: multipliers grow with their costs, so that they stay within bounds."""
-        fits = len(self.points) == len(tasks.machines) and self.costs.shape == tasks.costs.shape
-        if not fits or self.points[0].v.shape[-1] != d:
+        n = len(tasks.costs)
+        fits = (
+            kind == self.kind
+            and len(self.points) == len(tasks.machines)
+            and len(self.costs) == n
+            and self.points[0].v.shape[-1] == d
+            and all(
+                p.beta is None or len(p.beta) == m.size(n) for p, m in zip(self.points, tasks.machines, strict=True)
+            )
+        )
+        if not fits:
             warnings.warn(
                 "warm_start: the data have another shape or other classes; this fit starts afresh.", stacklevel=6
             )
@@ -122,7 +133,7 @@ class LinearTraining:
     ) -> None:
         self.estimator, self.tasks, self.begun, self.fixed = estimator, tasks, begun, fixed or {}
         self.steps, self.machines = steps, machines
-        self.bias = Bias.of(estimator.fit_intercept)
+        self.bias = bias_of(estimator)
         self.n_jobs = effective_jobs(estimator.n_jobs)
         self.seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
         scale = {Bias.NONE: 0.0, Bias.FREE: 1.0, Bias.REGULARIZED: float(estimator.intercept_scaling)}
@@ -149,7 +160,12 @@ class LinearTraining:
     def starts(self) -> list[Point] | None:
         """Where the machines start, if the last fit is to be gone on from."""
         kept = getattr(self.estimator, "_kept", None) if self.estimator.warm_start else None
-        return kept.starts(self.tasks, self.design.d) if kept else None
+        return kept.starts(self.tasks, self.design.d, self.kind) if kept else None
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """How several classes are solved, and how many there are."""
+        return getattr(self.estimator, "multi_class", None), len(self.fixed.get("classes_", ()))
 
     def _one(self, index: int, shares: TimeShares, start: Point | None) -> LinearSolution:
         tasks, estimator = self.tasks, self.estimator
@@ -246,7 +262,7 @@ def _store(estimator: Any, training: LinearTraining, solutions: list[LinearSolut
     chosen = {s.solver: s.reason for s in reversed(solutions)}  # of machines of different sizes the first one's reason
     estimator.solver_ = "; ".join(f"{name}: {reason}" for name, reason in chosen.items())
     if estimator.warm_start:
-        estimator._kept = Kept([s.point for s in solutions], training.tasks.costs)
+        estimator._kept = Kept([s.point for s in solutions], training.tasks.costs, training.kind)
     elif hasattr(estimator, "_kept"):
         del estimator._kept
     if estimator.status_ is not Status.CONVERGED:

@@ -8,6 +8,7 @@ import numpy as np
 
 from maxmargin.core import checks
 from maxmargin.core.checks import Rule
+from maxmargin.core.problem import Bias
 from maxmargin.core.rows import Array
 from maxmargin.losses.multiclass import JointLoss
 from maxmargin.multiclass import OneVsOne, OneVsRest, OutputCodes, Reduction
@@ -27,7 +28,13 @@ RULES: dict[str, Rule] = {
 
 def is_joint(estimator: Any) -> bool:
     """Whether all classes are learned in one problem."""
-    return estimator.multi_class in JOINT
+    return getattr(estimator, "multi_class", None) in JOINT
+
+
+def bias_of(estimator: Any) -> Bias:
+    """What ``fit_intercept`` asks for; a joint machine's bias is always part of the norm."""
+    bias = Bias.of(estimator.fit_intercept)
+    return Bias.REGULARIZED if bias is Bias.FREE and is_joint(estimator) else bias
 
 
 def joint_loss(estimator: Any) -> JointLoss:

@@ -26,8 +26,8 @@ from maxmargin.core.threads import effective_jobs
 from maxmargin.estimators.joint_training import solve_kernel_joint
 from maxmargin.estimators.kernel_choice import KERNEL_NAMES, is_kernel, takes_objects, takes_positions
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps
+from maxmargin.estimators.reductions import JOINT, is_joint
 from maxmargin.estimators.reductions import RULES as MULTICLASS_RULES
-from maxmargin.estimators.reductions import is_joint
 from maxmargin.estimators.scoring import Machine, Scorer, position_sums
 from maxmargin.estimators.training import Training, read
 from maxmargin.estimators.warm import KeepsForNextFit
@@ -100,9 +100,10 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         A free bias b; none; or one that is part of the norm, ||w||^2 + b^2 (the notes' appended 1). Joint machines take
         True as "regularized": free biases would couple all rows.
     shrinking : bool, default=True
-        Leave rows that look settled at a bound out of the working sets. The end is always tested on all rows.
+        Leave rows that look settled at a bound out of the working sets. The end is always tested on all rows. Joint
+        machines always do.
     tol : float, default=1e-3
-        Largest violation of the optimality conditions, in units of the decision function. Problems of up to 2,000 rows
+        Largest violation of the optimality conditions, in units of the decision function. Problems of up to 1,000 rows
         are solved to about 1e-9, or to what rounding allows, whatever this says.
     cache_size : float, default=None
         Megabytes for kernel values; None is a quarter of the free memory.
@@ -143,7 +144,7 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     trace_ : Trace or list of Trace
         History of the solver, one for each machine.
     margin_ : float or ndarray
-        1 / ||w||, one for each machine; of a joint machine with the norm of all its weights.
+        1 / ||w||, one for each machine; of a joint machine of several classes with the norm of all its weights.
     reduction_ : Reduction
         How the machines' decisions become a class (``maxmargin.multiclass``); ``reduction_.book`` is the code.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, classes_, n_iter_, class_weight_, shape_fit_
@@ -176,6 +177,7 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     dual_coef_: Array
     intercept_: Array
     reduction_: Reduction
+    _fitted_as: str  # the multi_class of the last fit
     _float32: bool = False  # whether all pairs were solved with float32 tiles
 
     def __init__(
@@ -326,7 +328,7 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ exists for the linear kernel only: w lies in feature space otherwise.")
         vectors = self.support_vectors_
-        balanced = Bias.of(self.fit_intercept) is Bias.FREE and not is_joint(self)
+        balanced = Bias.of(self.fit_intercept) is Bias.FREE and self._fitted_as not in JOINT
         if balanced and not sparse.issparse(vectors) and len(vectors):
             vectors = vectors - vectors.mean(
                 axis=0, dtype=np.float64
@@ -395,9 +397,9 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     def distance(self, X: Any) -> Array:
         """Distance of points to the hyperplane, |w'phi(x) + b| / ||w||; a column per machine."""
         decisions = self._machine_decisions(X)
-        if is_joint(self) and len(self.classes_) > 2:
+        if self._fitted_as in JOINT and len(self.classes_) > 2:
             raise ValueError(
-                f"SVC: a joint machine (multi_class={self.multi_class!r}) has no hyperplane per class, only boundaries "
+                f"SVC: a joint machine (multi_class={self._fitted_as!r}) has no hyperplane per class, only boundaries "
                 "between two; use decision_function."
             )
         return distances(decisions.ravel() if len(self.classes_) == 2 else decisions, 1.0 / np.asarray(self.margin_))

@@ -26,7 +26,7 @@ from maxmargin.core.threads import available_cores, blas_held, effective_jobs, t
 from maxmargin.core.twins import Twins, by_class, find_twins, find_twins_among_many, no_twins
 from maxmargin.estimators.kernel_choice import resolve_kernel, takes_objects, takes_positions
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
-from maxmargin.estimators.reductions import is_joint, reduction_of
+from maxmargin.estimators.reductions import bias_of, is_joint, reduction_of
 from maxmargin.kernels import Gram, Kernel, Linear
 from maxmargin.kernels.gram import Residence, default_budget
 from maxmargin.kernels.mercer import NOT_SYMMETRIC
@@ -106,6 +106,14 @@ def _previous(svc: SVC, classes: Array, shape: tuple[int, ...]) -> Array | None:
             stacklevel=5,
         )
         return None
+    if svc._fitted_as != svc.multi_class:
+        warnings.warn(
+            f"warm_start: the last fit was multi_class={svc._fitted_as!r}; this fit starts afresh.", stacklevel=5
+        )
+        return None
+    if svc.multi_class == "codes" and len(svc.dual_coef_) != len(reduction_of(svc, len(classes)).tasks(np.arange(1))):
+        warnings.warn("warm_start: the code has another number of bits; this fit starts afresh.", stacklevel=5)
+        return None
     coef = np.zeros((len(svc.dual_coef_), shape[0]))
     coef[:, svc.support_] = svc.dual_coef_
     return coef
@@ -162,9 +170,7 @@ class Training:
         edges = np.searchsorted(data.labels, np.arange(data.n_classes + 1))  # several classes come one after the other
         self.segments = [slice(int(a), int(b)) for a, b in pairwise(edges)]
         self.n_jobs = 1 if data.kernel.of_objects else effective_jobs(svc.n_jobs)
-        self.bias = Bias.of(svc.fit_intercept)
-        if is_joint(svc) and self.bias is Bias.FREE:
-            self.bias = Bias.REGULARIZED
+        self.bias = bias_of(svc)
         self.precise = len(data.labels) <= SMALL
         self.kernel = data.kernel + 1.0 if self.bias is Bias.REGULARIZED else data.kernel
         total = self._total_budget()
@@ -179,6 +185,23 @@ class Training:
         movable = isinstance(data.kernel, Linear) and self.bias is Bias.FREE and not sparse.issparse(data.X)
         self.shift = np.mean(data.X, axis=0, dtype=np.float64) if movable else None
         self.X = data.X if self.shift is None else data.X - self.shift
+
+    def prepare(self, gram: Gram) -> Status | None:
+        """What machines that share a matrix need of it first; how that ended, where it was stopped."""
+        limit = self.svc.time_limit
+        try:
+            with limits.limits(float("inf") if limit is None else self.begun + limit):
+                gram.definiteness(NO_ROWS)
+                if not is_joint(self.svc) and gram.residence is Residence.WHOLE:
+                    gram.whole()
+        except limits.OutOfTime:
+            return Status.TIME_LIMIT if is_joint(self.svc) else None  # other machines end at their own limits
+        except (KeyboardInterrupt, limits.Cancelled):
+            if self.svc.interrupt != "keep":
+                self.put_away(gram)
+                raise
+            return Status.INTERRUPTED
+        return None
 
     def watched_by(self, steps: SklearnSteps | None, pairs: SklearnPairs) -> None:
         """Sets: who is told of steps and of machines."""
@@ -197,17 +220,20 @@ class Training:
         with blas_held(), limits.limits() as active:
             try:
                 shared = self.shared_gram()
-                if len(tasks) > 1 and not self.pairwise and shared.residence is Residence.WHOLE:
-                    shared.whole()  # before the machines read it side by side
             except KeyboardInterrupt:
                 if not keep:
                     raise
                 active.cancel.set()
-                return [_unsolved(task.size(n)) for task in tasks]
+                return [unsolved(task.size(n)) for task in tasks]
+            if len(tasks) > 1 and not self.pairwise:
+                ended = self.prepare(shared)
+                if ended:
+                    self.put_away(shared)
+                    return [unsolved(task.size(n), ended) for task in tasks]
             left = None if svc.time_limit is None else max(1e-3, svc.time_limit - (limits.now() - self.begun))
             # Small problems end before a thread wakes up; others have as many budgets as there are cores.
             workers = 1 if self.precise else min(self.n_jobs, len(tasks), available_cores())
-            if not (self.pairwise or shared.residence is Residence.WHOLE):
+            if not (self.pairwise or shared.complete):
                 workers = 1
             shares = TimeShares(left, [task.size(n) for task in tasks], workers)
             order = None
@@ -222,7 +248,7 @@ class Training:
                     if not keep:
                         raise
                     active.cancel.set()
-                    return _unsolved(tasks[index].size(n))
+                    return unsolved(tasks[index].size(n))
 
             try:
                 # Pairs so that threads rarely wait for the same class.
@@ -304,7 +330,8 @@ class Training:
         """Go on from a point where float32 kernel values let the solver come no further."""
         task = self.tasks[index]
         X = self.X if task.rows is None else self.kernel.rows(self.X, task.rows)
-        gram = Gram(self.kernel, X, 0.0, self.budget, self.n_jobs)
+        beside = len(self.tasks) > 1 and not self.pairwise  # the others go on, on the matrix that they share
+        gram = Gram(self.kernel, X, 0.0, self.budget // (1 + available_cores()) if beside else self.budget, self.n_jobs)
         left = options.max_iter if options.max_iter < 0 else max(0, options.max_iter - found.iterations)
         limit = None if options.time_limit is None else max(1e-3, options.time_limit - passed)
         again = replace(options, guess=found.beta, max_iter=left, time_limit=limit)
@@ -318,10 +345,9 @@ class Training:
 
     def _gram_of(self, index: int, shared: Gram) -> Gram:
         if self.pairwise:
-            pair = OneVsOne(self.data.n_classes).pairs[index]
-            return shared.part([self.segments[c] for c in pair], self.budget, self.blocks)
-        beside = len(self.tasks) > 1 and shared.residence is Residence.WHOLE
-        return shared.beside() if beside else shared
+            assert isinstance(self.reduction, OneVsOne)
+            return shared.part([self.segments[c] for c in self.reduction.pairs[index]], self.budget, self.blocks)
+        return shared.beside() if len(self.tasks) > 1 and shared.complete else shared
 
     def _problem(self, task: Task, gram: Gram) -> BoxQP:
         """The box QP of one machine."""
@@ -394,6 +420,7 @@ class Training:
             "dual_coef_": coef[:, support],
             "intercept_": np.array(biases),
             "reduction_": self.reduction,
+            "_fitted_as": self.svc.multi_class,
         }
 
     def _refuse_inseparable(self, index: int, solution: Solution, problem: BoxQP) -> None:
@@ -440,8 +467,8 @@ class Training:
         return found[found >= 0]
 
 
-def _unsolved(n: int) -> Solution:
-    """Zero multipliers for a problem that was interrupted before it was stated."""
-    reason = "interrupted before the problem was set up"
+def unsolved(n: int, status: Status = Status.INTERRUPTED) -> Solution:
+    """Zero multipliers for a problem that was stopped before it was stated."""
+    reason = "stopped before the problem was set up"
     nothing = Certificate(math.nan, math.nan, math.nan, math.inf, 0.0, 0.0, reason=reason)
-    return Solution(np.zeros(n), Status.INTERRUPTED, nothing, Trace(), 0)
+    return Solution(np.zeros(n), status, nothing, Trace(), 0)

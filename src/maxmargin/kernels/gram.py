@@ -121,6 +121,11 @@ class Gram:
         return self.source.points
 
     @property
+    def complete(self) -> bool:
+        """Whether all of K is stored."""
+        return self._store is not None and self._store.complete
+
+    @property
     def counters(self) -> RowCounters:
         """What the row store did."""
         return self._store.counters if self._store else RowCounters(0, 0, 0)

@@ -34,6 +34,8 @@ class OneVsOne:
 
     def scores(self, decisions: Array) -> Array:
         """Votes; equal ones are told apart by the summed decisions."""
+        if self.n_classes == 2:
+            return np.column_stack([-np.ravel(decisions), np.ravel(decisions)])
         return class_scores(decisions, self.n_classes)
 
     def winners(self, decisions: Array) -> Array:

@@ -34,7 +34,8 @@ class Aim(NamedTuple):
     """What the driver must know of a problem.
 
     ``at_zero`` is the objective of zero weights, ``passes`` how often all rows were read so far, ``short`` what of a
-    certificate is held against ``tol`` (the relative gap, or the violation).
+    certificate is held against ``tol`` (the relative gap, or the violation), ``proof_seconds`` about how long a
+    certificate takes when so many seconds have gone by.
     """
 
     n: int
@@ -44,6 +45,7 @@ class Aim(NamedTuple):
     certify: Callable[[Point], Certificate]
     passes: Callable[[], float]
     short: Callable[[Certificate], float]
+    proof_seconds: Callable[[float], float]
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,8 @@ class _Solve:
     def _certify(self, point: Point) -> None:
         """Sets: best, where this point proves more."""
         certificate = self.aim.certify(point)
-        if self.best is None or not certificate.gap >= self.best[1].gap:
+        proves = not self._proved() and self.aim.short(certificate) <= self.options.tol
+        if self.best is None or proves or not certificate.gap >= self.best[1].gap:
             self.best = point.copied(), certificate
 
     def _proved(self) -> bool:
@@ -199,11 +202,11 @@ class _Solve:
         return UNPROMISING if leg.solver in ("gd", "sgd") else float("inf")
 
     def _deadline(self) -> float:
-        """When to stop so that the certificate, two passes over the rows and as much again, fits the time limit."""
+        """When to stop so that the certificate fits the time limit."""
         if self.options.time_limit is None:
             return float("inf")
         elapsed = limits.now() - self.begun
-        reserve = 4.0 * elapsed / max(self.aim.passes(), 4.0)
+        reserve = self.aim.proof_seconds(elapsed)
         return self.begun + self.options.time_limit - min(reserve, 0.5 * self.options.time_limit)
 
     def _watch(self) -> bool:

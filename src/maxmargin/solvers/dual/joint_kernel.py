@@ -68,21 +68,25 @@ class JointBlocks:
         """Solve one chunk and bring all scores up to date; multipliers are feasible whenever this is left."""
         self._choose()
         rows, before = self.working, self.B[self.working]
-        beta = self._inner(rows, before)
-        changed = np.flatnonzero((beta != before).any(axis=1))
-        self.B[rows] = beta
-        with limits.unlimited():  # B and F change together
-            self.gram.accumulate_many(rows[changed], (beta - before)[changed], self.F)
+        try:
+            self._inner(rows, before)
+        finally:  # what was reached before a deadline or Ctrl-C is kept; B and F change together
+            beta = self._reached
+            changed = np.flatnonzero((beta != before).any(axis=1))
+            self.B[rows] = beta
+            with limits.unlimited():
+                self.gram.accumulate_many(rows[changed], (beta - before)[changed], self.F)
         self.iterations += 1
         self._look()
 
-    def _inner(self, rows: Array, before: Array) -> Array:
-        """Better multipliers of the working set."""
+    def _inner(self, rows: Array, before: Array) -> None:
+        """Better multipliers of the working set. Sets: _reached."""
         problem, K = self.problem, self.K
         labels, costs = problem.labels[rows], problem.costs[rows]
         ground = Ground(problem.loss, labels, costs, lambda D: (K @ D.astype(K.dtype)).astype(np.float64))
         curvature = self.gram.diagonal[rows]
         beta, scores = before.copy(), self.F[rows]
+        self._reached = beta
         small = problem.n <= SMALL_ROWS
         enough = max(INNER * self.gap, SMALL_GOAL if small else 0.3 * self.tol)
         best, idle, burst = np.inf, 0, SMALL_BURST if small else BURST
@@ -95,7 +99,7 @@ class JointBlocks:
                 break
             extent = TO_THE_END if small else ENOUGH
             beta, scores = climb(ground, np.ascontiguousarray(by_class.T), beta, extent)
-        return beta
+            self._reached = beta
 
     def _choose(self) -> None:
         """The rows to work on; few rows are one set. Sets: working, K."""

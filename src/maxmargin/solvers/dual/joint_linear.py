@@ -77,7 +77,7 @@ class JointCD:
     def _epoch(self) -> None:
         """One visit to every row in ``order``. Sets: order, slack, gap, objective."""
         problem, design = self.problem, self.problem.design
-        everyone = len(self.order) == problem.n
+        everyone = len(self.order) == problem.n and int(self.counts.min()) == problem.n_classes
         kept, sums = np.empty_like(self.order), np.zeros(4)
         count = _visit(
             design.rows, design.scale, self.order, self._window, problem.labels, problem.costs, self.squares,
