@@ -206,15 +206,6 @@ def test_ctrl_c_in_a_kernel_function_keeps_a_model(multi_class):
         SVC(kernel=slow, multi_class=multi_class).fit(X, y)
 
 
-def test_time_limits_leave_what_was_reached():
-    X, y = load_digits(return_X_y=True)
-    machine = SVC(multi_class="crammer_singer", C=100.0, gamma=0.01).fit(X, y)  # compiled
-    with pytest.warns(ConvergenceWarning, match="time_limit"):
-        machine.set_params(tol=1e-12, time_limit=0.3).fit(X, y)
-    assert machine.status_ is Status.TIME_LIMIT
-    assert machine.certificate_.dual > 0.0
-
-
 @pytest.mark.parametrize("multi_class", WAYS)
 @pytest.mark.parametrize("kind", MACHINES)
 def test_limits_keep_a_model_and_say_so(kind, multi_class):

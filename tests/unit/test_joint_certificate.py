@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from maxmargin.certificates.joint import certify_joint, inside, terms
+from maxmargin.core import limits
 from maxmargin.core.linear import Point
 from maxmargin.kernels import RBF
+from maxmargin.solvers.dual.joint_kernel import JointBlocks
 from maxmargin.solvers.joint import solve_joint
 from maxmargin.solvers.pursuit import LinearOptions
 from tests.joint_helpers import (
@@ -67,3 +69,20 @@ def test_gaps_are_sums_of_terms_that_are_never_negative(loss):
         assert gaps >= 0
         assert worst >= 0
         assert np.isfinite(conjugates)
+
+
+def test_a_deadline_within_a_block_keeps_what_was_reached(monkeypatch):
+    X, labels = blobs(n=60)
+    task = kernel_problem(X, labels, JOINT_LOSSES[0], RBF(0.3) + 1.0)
+    solver = JointBlocks(task, Point(task.zeros(), task.zeros()), 1e-6)
+    solver._choose()  # kernel values are there before the clock runs
+
+    def over():
+        if limits.current() is not None:
+            raise limits.OutOfTime
+
+    monkeypatch.setattr(limits, "checkpoint", over)
+    with limits.limits(), pytest.raises(limits.OutOfTime):
+        solver.step()
+    assert solver.B.any()
+    np.testing.assert_allclose(solver.F, task.gram.whole() @ solver.B, atol=1e-12)

@@ -68,6 +68,7 @@ class JointBlocks:
         """Solve one chunk and bring all scores up to date; multipliers are feasible whenever this is left."""
         self._choose()
         rows, before = self.working, self.B[self.working]
+        self._reached = before
         try:
             self._inner(rows, before)
         finally:  # what was reached before a deadline or Ctrl-C is kept; B and F change together
