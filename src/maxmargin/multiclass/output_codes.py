@@ -12,7 +12,6 @@ import itertools
 import numpy as np
 from sklearn.utils import check_random_state
 
-from maxmargin.core.jit import kernel
 from maxmargin.core.rows import Array
 from maxmargin.multiclass.reduction import Task, sides, squeezed
 
@@ -95,17 +94,11 @@ def _distinct_splits(n_classes: int, bits: int, rng: np.random.RandomState) -> A
     return np.column_stack(list(splits.values()))
 
 
-@kernel()
-def _smallest_distance(book):
+def _smallest_distance(book: Array) -> float:
     """The number of bits in which the two nearest words differ."""
-    least = float(book.shape[1])
-    for a in range(len(book)):
-        for b in range(a):
-            apart = 0.0
-            for j in range(book.shape[1]):
-                apart += book[a, j] != book[b, j]
-            least = min(least, apart)
-    return least
+    agreeing = book @ book.T  # bits that agree minus bits that differ
+    np.fill_diagonal(agreeing, -np.inf)
+    return 0.5 * (book.shape[1] - float(agreeing.max()))
 
 
 def code_book(code: str | Array, n_classes: int, random_state: int | None) -> Array:
