@@ -111,8 +111,9 @@ def _previous(svc: SVC, classes: Array, shape: tuple[int, ...]) -> Array | None:
             f"warm_start: the last fit was multi_class={svc._fitted_as!r}; this fit starts afresh.", stacklevel=5
         )
         return None
-    if svc.multi_class == "codes" and len(svc.dual_coef_) != len(reduction_of(svc, len(classes)).tasks(np.arange(1))):
-        warnings.warn("warm_start: the code has another number of bits; this fit starts afresh.", stacklevel=5)
+    before, now = (getattr(reduction, "book", None) for reduction in (svc.reduction_, reduction_of(svc, len(classes))))
+    if not np.array_equal(before, now):  # type: ignore[arg-type]
+        warnings.warn("warm_start: the last fit had another code; this fit starts afresh.", stacklevel=5)
         return None
     coef = np.zeros((len(svc.dual_coef_), shape[0]))
     coef[:, svc.support_] = svc.dual_coef_
