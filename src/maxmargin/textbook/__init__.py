@@ -1,0 +1,23 @@
+"""The algorithms of five lecture notes, line for line: what students read and what the tests trust.
+
+One file per algorithm, NumPy only, in the symbols and conventions of its own note (the numbers in comments are the line
+numbers of the note's pseudo-code). Nothing here imports the rest of the library. Every algorithm returns its answer and
+a history: a list of dicts, one per iteration.
+
+gradient_descent       000  algorithms 1 and 2: descent with the halving line search; the corrected subgradient descent
+margins                001  the margin by algebra; slack is hinge loss; distances (002, 003)
+hinge_regularized_gd   001  algorithm 24
+sgd                    002  stochastic gradient descent in seasons, hinge and logistic loss
+newton                 002  Newton's method on the squared hinge and the logistic loss
+naive_bayes            003  estimates by counting, the posterior as a softmax
+interior_point         004  a quadratic program from a start that violates its constraints
+hard_margin            003  the quadratic program in primal and dual
+soft_margin            003  the same with slack to the power 1 or 2; the KKT conditions
+dual_ascent            004  algorithm 23.1: dual stochastic gradient ascent
+smo                    004  two multipliers at a time (Platt)
+decomposition          004  q multipliers at a time (Joachims)
+perceptron             004  a boundary that is not large-margin
+kernels                004  linear, polynomial, Gaussian, tanh; explicit maps; angles and distances in feature space
+multiclass             000, 004  both joint losses, L_i_vectorized, descent on both objectives
+reductions             002  one versus one, one versus all, one machine per bit
+"""

@@ -1,0 +1,75 @@
+"""Stochastic gradient descent (note 002): S(a, b; lambda) = (1/N) sum_i c(gamma_i, y_i) + lambda a'a / 2.
+
+gamma_i = a'x_i + b; c is the hinge loss max(1 - gamma y, 0) or the logistic loss log(1 + exp(-gamma y)).
+"""
+
+import numpy as np
+
+
+def gamma(a, b, X):
+    """a'x + b: its sign is the predicted label, its size is proportional to the distance from the line."""
+    return X @ a + b
+
+
+def c(gamma, y, loss):
+    """The cost of each example."""
+    return np.maximum(1 - gamma * y, 0.0) if loss == "hinge" else np.logaddexp(0.0, -gamma * y)
+
+
+def slope(gamma, y, loss):
+    """dc/dgamma: -y or 0 for the hinge (-y at the kink), -y e^{-gamma y} / (1 + e^{-gamma y}) for the logistic loss."""
+    if loss == "hinge":
+        return np.where(gamma * y > 1, 0.0, -y)
+    return -y * np.exp(-np.logaddexp(0.0, gamma * y))  # e^{-t} / (1 + e^{-t}) = 1 / (1 + e^t), without overflow
+
+
+def S(a, b, X, y, lam, loss="hinge"):
+    """Data term (empirical risk) plus regularisation term."""
+    return c(gamma(a, b, X), y, loss).mean() + lam * a @ a / 2
+
+
+def C_k(a, b, X, y, k, rng, loss="hinge"):
+    """The mean cost of k examples drawn uniformly at random; its expected value is the data term of S."""
+    drawn = rng.integers(len(y), size=k)
+    return c(gamma(a, b, X[drawn]), y[drawn], loss).mean()
+
+
+def gradient(a, b, X, y, lam, loss="hinge"):
+    """Of S on these examples: (mean of slope x + lambda a, mean of slope)."""
+    slopes = slope(gamma(a, b, X), y, loss)
+    return slopes @ X / len(y) + lam * a, slopes.mean()
+
+
+def seasons_of_the_note(n=2, steps=1000, first=1e-3):
+    """1000 steps at 1e-3; 1000 steps at 1e-4; etc."""
+    return [(steps, first * 10.0**-k) for k in range(n)]
+
+
+def diminishing_seasons(lam, n, steps=1000):
+    """Seasons of ``steps`` whose length falls like 1 / (lambda t), with the sums that convergence needs."""
+    return [(steps, 1 / (lam * steps * (s + 1))) for s in range(n)]
+
+
+def stochastic_gradient_descent(X, y, lam, seasons, rng, k=1, loss="hinge", held_out=None, average=False):
+    """Repeat: k examples at random, step down their gradient; a row of history per season.
+
+    ``seasons`` is a list of (steps, eta). With ``held_out = (X, y)`` its accuracy is monitored. ``average`` returns the
+    mean of the second half of all steps, which removes the noise that a step of fixed length keeps.
+    """
+    a, b, done = np.zeros(X.shape[1]), 0.0, 0
+    half = sum(steps for steps, _ in seasons) // 2
+    mean_a, mean_b, at, history = np.zeros_like(a), 0.0, (a, b), []
+    for season, (steps, eta) in enumerate(seasons, 1):
+        for _ in range(steps):
+            drawn = rng.integers(len(y), size=k)
+            g_a, g_b = gradient(a, b, X[drawn], y[drawn], lam, loss)
+            a, b, done = a - eta * g_a, b - eta * g_b, done + 1
+            if done > half:
+                mean_a += (a - mean_a) / (done - half)
+                mean_b += (b - mean_b) / (done - half)
+        at = (mean_a, mean_b) if average and done > half else (a, b)
+        row = {"season": season, "eta": eta, "S": S(*at, X, y, lam, loss), "norm": np.linalg.norm(at[0])}
+        if held_out is not None:
+            row["accuracy"] = np.mean(np.sign(gamma(*at, held_out[0])) == held_out[1])
+        history.append(row)
+    return at, history
