@@ -4,6 +4,7 @@ kernel      us and the peers on the same data: times, ratios, dual values, gaps,
 linear      linear machines: certificates, and time to a suboptimality of 1e-4, ours and the peers'
 multiclass  joint machines and reductions: certificates, and time against scikit-learn
 online      online learners: time and rows to the exact machine's accuracy
+bayes       naive Bayes: time to fit and predict against scikit-learn, and differences of log probabilities
 scaling     time against the number of rows, with exponents and a plot
 memory, linear_memory
             growth of resident memory within two budgets; beside X for linear machines
@@ -14,7 +15,7 @@ import argparse
 import pathlib
 import warnings
 
-from benchmarks import behaviour, comparison, linear, linear_worker, memory, multiclass, online, scaling, sets
+from benchmarks import bayes, behaviour, comparison, linear, linear_worker, memory, multiclass, online, scaling, sets
 from benchmarks.worker import PEERS
 
 KERNEL_PEERS = ["maxmargin", "sklearn", "sklearnex"]
@@ -60,6 +61,8 @@ def main() -> None:
             scaling.run(given.peers or KERNEL_PEERS, given.out, given.repeats)
         elif what == "online":
             online.run(folder, given.sets)
+        elif what == "bayes":
+            bayes.run(folder, given.repeats)
         elif what == "linear_memory":
             online.memory(folder)
         elif what == "memory":
@@ -68,8 +71,8 @@ def main() -> None:
             BEHAVIOUR[what]()
         else:
             parser.error(
-                f"nothing is called {what}: choose kernel, linear, multiclass, online, linear_memory, scaling, memory, "
-                + ", ".join(BEHAVIOUR)
+                f"nothing is called {what}: choose kernel, linear, multiclass, online, bayes, linear_memory, scaling, "
+                + ", ".join(["memory", *BEHAVIOUR])
             )
 
 

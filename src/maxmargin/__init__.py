@@ -9,6 +9,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from maxmargin.bayes import CategoricalNB as CategoricalNB
+    from maxmargin.bayes import GaussianNB as GaussianNB
+    from maxmargin.bayes import MultinomialNB as MultinomialNB
     from maxmargin.certificates import Margins as Margins
     from maxmargin.certificates import certify as certify
     from maxmargin.certificates import margins as margins
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from maxmargin.estimators import LinearSVC as LinearSVC
     from maxmargin.estimators import LinearSVR as LinearSVR
     from maxmargin.kernels import mercer as mercer
+    from maxmargin.preprocessing import Whitener as Whitener
     from maxmargin.selection import Path as Path
     from maxmargin.selection import regularization_path as regularization_path
 
@@ -38,6 +42,10 @@ _HOMES = {
     "regularization_path": "maxmargin.selection",
     "LinearSVC": "maxmargin.estimators",
     "LinearSVR": "maxmargin.estimators",
+    "CategoricalNB": "maxmargin.bayes",
+    "GaussianNB": "maxmargin.bayes",
+    "MultinomialNB": "maxmargin.bayes",
+    "Whitener": "maxmargin.preprocessing",
     "Bias": "maxmargin.core.problem",
     "BoxQP": "maxmargin.core.problem",
     "Certificate": "maxmargin.core.solution",
@@ -56,14 +64,18 @@ __all__ = [
     "SVC",
     "Bias",
     "BoxQP",
+    "CategoricalNB",
     "Certificate",
+    "GaussianNB",
     "LinearSVC",
     "LinearSVR",
     "Loss",
     "Margins",
+    "MultinomialNB",
     "Path",
     "Progress",
     "Status",
+    "Whitener",
     "certify",
     "margins",
     "mercer",

@@ -6,9 +6,10 @@ This is the only file that calls scikit-learn's validation.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +19,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from maxmargin.core.rows import Array
+
+Layout: TypeAlias = dict[str, Any]  # what scikit-learn's validation is to make of X
 
 
 class Rule(NamedTuple):
@@ -103,12 +106,18 @@ def training_data(estimator: Any, X: Any, y: Any, objects: bool, square: bool) -
     return rows, np.asarray(y)
 
 
-def further_data(estimator: Any, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
+def further_data(estimator: Any, X: Any, y: Any, reset: bool, layout: Layout | None = None) -> tuple[Any, Array]:
     """Rows and labels of one call of ``partial_fit``; after the first one X must have the same features."""
     _refuse_text(X)
-    rows, y = validate_data(estimator, X, y, multi_output=False, reset=reset, **_LAYOUT)
+    rows, y = validate_data(estimator, X, y, multi_output=False, reset=reset, **(layout or _LAYOUT))
     check_classification_targets(y)
     return _compact(rows), np.asarray(y)
+
+
+def unlabelled_data(estimator: Any, X: Any, reset: bool, layout: Layout | None = None) -> Any:
+    """X as rows; without ``reset`` X must have the features seen before."""
+    _refuse_text(X)
+    return _compact(validate_data(estimator, X, reset=reset, **(layout or _LAYOUT)))
 
 
 def regression_data(estimator: Any, X: Any, y: Any, reset: bool = True) -> tuple[Any, Array]:
@@ -124,11 +133,66 @@ def prediction_data(estimator: Any, X: Any, objects: bool) -> Any:
     """X of the kind that the estimator was fitted on."""
     if objects and holds_objects(X):
         return as_objects(X)
-    _refuse_text(X)
-    return _compact(validate_data(estimator, X, reset=False, **_LAYOUT))
+    return unlabelled_data(estimator, X, reset=False)
 
 
-_LAYOUT: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "C"}
+_LAYOUT: Layout = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "C"}
+LARGEST_CODE = 2.0**62  # of a category: fits into 64 bits
+DENSE: Layout = _LAYOUT | {"accept_sparse": False}
+DENSE_OF_ANY_NUMBERS: Layout = DENSE | {"dtype": "numeric"}
+
+
+def stream_classes(estimator: Any, y: Array, classes: Any) -> Array:
+    """All labels of a stream: the first call of ``partial_fit`` names them, later ones must agree."""
+    known = getattr(estimator, "classes_", None)
+    if known is None:
+        if classes is None:
+            name = type(estimator).__name__
+            raise ValueError(f"{name}.partial_fit: the first call needs classes, the list of all labels there will be.")
+        known = np.unique(classes)
+    elif classes is not None and not np.array_equal(np.unique(classes), known):
+        raise ValueError(f"classes={classes!r} is not what the first call said: {known!r}.")
+    unknown = np.setdiff1d(y, known)
+    if len(unknown):
+        raise ValueError(f"y holds labels that classes did not name: {unknown!r}.")
+    return known
+
+
+def non_negative(estimator: Any, X: Any) -> Any:
+    """X itself, all of whose entries are >= 0."""
+    if (X.data if sparse.issparse(X) else X).min(initial=0) < 0:
+        raise ValueError(
+            f"Negative values in data passed to {type(estimator).__name__}: {_first_entry(estimator, X, X < 0)}."
+        )
+    return X
+
+
+def category_codes(estimator: Any, X: Array) -> Array:
+    """X as integers 0, 1, 2, ...; fractions are rounded down, as scikit-learn does, but not in silence."""
+    non_negative(estimator, X)
+    if X.dtype.kind != "f":
+        return X.astype(np.int64, copy=False)
+    codes = X.clip(max=LARGEST_CODE).astype(np.int64)
+    fractions = codes != X
+    if fractions.any():
+        warnings.warn(
+            f"{type(estimator).__name__}: {_first_entry(estimator, X, fractions)}, and categories are 0, 1, 2, ...: "
+            "it is rounded down. sklearn.preprocessing.OrdinalEncoder makes such numbers of anything.",
+            stacklevel=4,
+        )
+    return codes
+
+
+def _first_entry(estimator: Any, X: Any, wrong: Any) -> str:
+    """Which feature has which value in which row, for the first entry that is wrong."""
+    row, feature = (int(places[0]) for places in wrong.nonzero())
+    return f"{feature_label(estimator, feature)} is {X[row, feature]} in row {row}"
+
+
+def feature_label(estimator: Any, feature: int) -> str:
+    """What messages call a feature: its name if it has one."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return f"feature {feature}" if names is None else f"feature {names[feature]!r}"
 
 
 def holds_objects(X: Any) -> bool:
@@ -216,6 +280,15 @@ def sample_weights(sample_weight: Any, n: int) -> Array:
     if not weights.any():
         raise ValueError("All values in sample_weight are zero: there is no row left to learn from.")
     return weights
+
+
+def weighted(sample_weight: Any, X: Any, *others: Any) -> tuple[Any, ...]:
+    """The weights above zero, and the rows of X and of the others that have them: a row of weight 0 is no row."""
+    weights = sample_weights(sample_weight, X.shape[0])
+    if weights.all():
+        return weights, X, *others
+    used = np.flatnonzero(weights)
+    return tuple(part[used] for part in (weights, X, *others))
 
 
 def class_costs(class_weight: Any, classes: Array, y: Array, weights: Array) -> Array:
