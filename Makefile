@@ -10,7 +10,7 @@ help:
 	@echo "make test   run the tests, then the unit tests once more without the compiler"
 	@echo "make lint   ruff, pyright, import-linter"
 	@echo "make bench  measure against scikit-learn and scikit-learn-intelex; BENCH=... are options, see CONTRIBUTING.md"
-	@echo "make docs   build the reference in docs/_build"
+	@echo "make docs   run the lectures' demonstrations and build all pages: docs/_build/index.html"
 
 .venv/made:
 	$(PYTHON) -m venv .venv
@@ -39,7 +39,10 @@ bench: .venv/with-bench
 	$(BIN)/python -m benchmarks $(BENCH)
 
 docs: .venv/with-docs
-	$(BIN)/python -m pdoc --docformat numpy --output-directory docs/_build maxmargin maxmargin.kernels maxmargin.certificates maxmargin.solvers
+	$(BIN)/python docs/make_lectures.py
+	$(BIN)/python docs/make_reference.py
+	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build
+	@echo "docs/_build/index.html"
 
 clean:
-	rm -rf .venv demo build docs/_build src/maxmargin.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv demo build docs/_build docs/reference src/maxmargin.egg-info .pytest_cache .ruff_cache .hypothesis

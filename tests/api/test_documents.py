@@ -11,17 +11,15 @@ import pytest
 from maxmargin.cli.main import main
 
 ROOT = pathlib.Path(__file__).parents[2]
-EXAMPLES = [
-    example
-    for page in ("README.md", "docs/linear.md", "docs/multiclass.md")
-    for example in re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
-]
+PAGES = ["README.md", "docs/linear.md", "docs/multiclass.md", "docs/bayes.md"]
 
 
-@pytest.mark.parametrize("number", range(len(EXAMPLES)))
-def test_readme_examples(number, tmp_path):
+@pytest.mark.parametrize("page", PAGES)
+def test_examples_of_a_page_run_one_after_the_other(page, tmp_path):
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
     environment = os.environ | {"MPLBACKEND": "Agg"}
-    subprocess.run([sys.executable, "-W", "error", "-c", EXAMPLES[number]], check=True, cwd=tmp_path, env=environment)
+    command = [sys.executable, "-W", "error", "-c", "\n".join(examples)]
+    subprocess.run(command, check=True, cwd=tmp_path, env=environment)
 
 
 def test_demo_prints_accuracy_and_proof_and_draws(tmp_path, capsys):

@@ -91,7 +91,7 @@ def test_bounds_are_checked_once(tmp_path):
     script = """
 import numpy as np
 from scipy import sparse
-from maxmargin import SGDSVC, SVC, LinearSVC
+from maxmargin import SGDSVC, SVC, CategoricalNB, GaussianNB, LinearSVC, MultinomialNB
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3))
 y = X[:, 0] > 0
@@ -103,6 +103,10 @@ for loss, solver in (("hinge", "alm"), ("hinge", "dual_cd"), ("squared_hinge", "
     for data in (X, sparse.csr_array(X)):
         LinearSVC(loss=loss, solver=solver).fit(data, y)
         SGDSVC(loss=loss).fit(data, y)
+GaussianNB().fit(X, y).predict(X)
+for data in (np.abs(X), sparse.csr_array(np.abs(X))):
+    MultinomialNB().fit(data, y)
+CategoricalNB(handle_unknown="ignore").fit(rng.integers(3, size=(40, 2)), y).predict(np.full((2, 2), 5))
 print("done")
 """
     answer = run(script, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path), NUMBA_DISABLE_JIT="0")

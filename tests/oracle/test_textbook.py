@@ -246,7 +246,7 @@ def test_smo_and_decomposition_certify(kernel, C):
         assert abs(alpha @ signs) < 1e-8
         assert b == pytest.approx(textbook_soft.bias(alpha, K, signs, C), abs=1e-5)
         duals = [row["dual"] for row in history]
-        assert duals == sorted(duals)
+        assert np.all(np.diff(duals) > -1e-9)
 
 
 class TestDualAscent:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import pathlib
+import sys
 import time
 from collections.abc import Sequence
 
@@ -15,11 +17,56 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="maxmargin", description="Support vector machines, proven optimal.")
     parser.add_argument("--version", action="version", version=f"maxmargin {maxmargin.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    demo = commands.add_parser("demo", help="train on bundled data, show the proof, draw a picture")
-    demo.add_argument("--picture", type=pathlib.Path, default=pathlib.Path("demo/machines.png"), help="where to draw")
+    demo = commands.add_parser(
+        "demo",
+        help="train on bundled data and show the proof, or run a demonstration of the lecture notes",
+        description="Without NAME: train on bundled data, show the proof, draw a picture. With NAME: a demonstration "
+        "of the lecture notes; its numbers are computed, its claims checked and its picture drawn.",
+    )
+    demo.add_argument("name", nargs="?", metavar="NAME", help="a demonstration, see --list")
+    demo.add_argument("--list", action="store_true", help="the names of all demonstrations")
+    demo.add_argument(
+        "--picture", type=pathlib.Path, help="where to draw; demo/machines.png or demo/NAME.png if omitted"
+    )
     options = parser.parse_args(arguments)
-    run_demo(options.picture)
+    if options.list:
+        list_demonstrations()
+    elif options.name is None:
+        run_demo(options.picture or pathlib.Path("demo/machines.png"))
+    else:
+        return run_demonstration(options.name, options.picture)
     return 0
+
+
+def list_demonstrations() -> None:
+    """One line per demonstration, page by page."""
+    from maxmargin.lectures import pages
+
+    for page in pages():
+        print(f"\n{page.title}")
+        for shown in page.demonstrations:
+            print(f"  {shown.name:<24} {shown.title}")
+
+
+def run_demonstration(name: str, picture: pathlib.Path | None) -> int:
+    """Compute, print and draw one demonstration; 1 if a claim does not hold, 2 if there is none of that name."""
+    from maxmargin.lectures import demonstrations
+    from maxmargin.lectures.page import in_words
+    from maxmargin.report.plots import save_figure
+
+    known = demonstrations()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=3)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        print(f"There is no demonstration called {name!r}.{hint} All names: maxmargin demo --list", file=sys.stderr)
+        return 2
+    shown = known[name].run()
+    print(in_words(known[name], shown))
+    if shown.figure is not None:
+        path = picture or pathlib.Path("demo") / f"{name}.png"
+        save_figure(shown.figure, path)
+        print(f"Picture: {path.resolve()}")
+    return 0 if all(holds for _, holds in shown.claims) else 1
 
 
 def run_demo(picture: pathlib.Path) -> None:
@@ -51,15 +98,13 @@ def run_demo(picture: pathlib.Path) -> None:
 
 def draw_demo(path: pathlib.Path) -> None:
     """The hard margin of the lecture notes' example 23.3, and a Gaussian kernel on two moons."""
-    import numpy as np
     from sklearn.datasets import make_moons
 
     from maxmargin.estimators import SVC
-    from maxmargin.report.plots import draw_machine, pyplot
+    from maxmargin.lectures.data import SIGNS_23_1, TABLE_23_1
+    from maxmargin.report.plots import draw_machine, pyplot, save_figure
 
-    points = [(3.5, 4.25), (4, 3), (4, 4), (4.5, 1.75), (4.9, 4.5), (5, 4), (5.5, 2.5), (5.5, 3.5)]
-    points += [(0.5, 1.5), (1, 2.5), (1.25, 0.5), (1.5, 1.5), (2, 2), (2.5, 0.75)]
-    notes, labels = np.array(points), np.array([1] * 8 + [-1] * 6)
+    notes, labels = TABLE_23_1, SIGNS_23_1
     hard = SVC(kernel="linear", C=float("inf")).fit(notes, labels)
     moons, sides = make_moons(200, noise=0.2, random_state=0)
     soft = SVC(C=10, gamma=1.0).fit(moons, sides)
@@ -67,7 +112,4 @@ def draw_demo(path: pathlib.Path) -> None:
     draw_machine(hard, notes, labels, left, f"hard margin, width 2/||w|| = {2 * hard.margin_:.3f}")
     gap = soft.certificate_.relative_gap
     draw_machine(soft, moons, sides, right, f"Gaussian kernel, C = 10, relative gap {gap:.1g}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.part")
-    figure.savefig(unfinished, dpi=120, format=path.suffix.lstrip(".") or "png")
-    unfinished.replace(path)
+    save_figure(figure, path)

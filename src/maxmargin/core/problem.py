@@ -143,8 +143,8 @@ class BoxQP:
         return bool(np.any(np.isinf(self.upper - self.lower) & (self.ridge == 0)))
 
 
-def soft_margin(gram: GramMatrix, y: Array, C: Array, loss: Loss = Loss.HINGE, bias: Bias = Bias.FREE) -> BoxQP:
-    """The support vector classifier: labels ``y`` in {-1, +1} and a cost ``C`` per row (infinity: hard margin).
+def soft_margin(gram: GramMatrix, y: Array, C: Array | float, loss: Loss = Loss.HINGE, bias: Bias = Bias.FREE) -> BoxQP:
+    """The support vector classifier: labels ``y`` in {-1, +1}, a cost ``C`` for all rows or each (inf: hard margin).
 
     For a regularised bias ``gram`` is that of the kernel K + 1.
 

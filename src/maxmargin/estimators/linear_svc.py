@@ -17,7 +17,7 @@ from maxmargin.certificates.screening import proved_zeros
 from maxmargin.core import checks, limits
 from maxmargin.core.problem import Bias
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Progress
+from maxmargin.core.solution import Certificate, Progress, Status
 from maxmargin.estimators.joint_training import JOINT_MACHINE, ZERO_WEIGHT, solve_linear_joint
 from maxmargin.estimators.linear_training import (
     RULES,
@@ -154,6 +154,9 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
     classes_: Array
     coef_: Array
     intercept_: Array
+    certificate_: Certificate
+    status_: Status
+    trace_: Any
     reduction_: Reduction
 
     def __init__(

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core import checks, limits
 from maxmargin.core.checks import Rule
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Progress
+from maxmargin.core.solution import Certificate, Progress, Status
 from maxmargin.estimators.linear_training import RULES, Tasks, cost_of, few_merged, fit_machines, is_loss
 from maxmargin.estimators.warm import KeepsForNextFit
 from maxmargin.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
@@ -65,6 +65,9 @@ class LinearSVR(KeepsForNextFit, CallbackSupportMixin, RegressorMixin, BaseEstim
 
     coef_: Array
     intercept_: Array
+    certificate_: Certificate
+    status_: Status
+    trace_: Any
     penalty = "l2"
 
     def __init__(

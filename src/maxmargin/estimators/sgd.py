@@ -382,20 +382,12 @@ class SGDSVC(ClassifierMixin, _OnlineLearner):
         """
         checks.parameters(self, _RULES | {"loss": is_loss(True, *_CLASSES, custom=False)})
         first = not hasattr(self, "classes_")
-        if first and classes is None:
-            raise ValueError("SGDSVC.partial_fit: the first call needs classes, the list of all labels there will be.")
         if self.class_weight == "balanced":
             raise ValueError("SGDSVC.partial_fit cannot balance classes it has not seen: give class_weight as a dict.")
         X, y = checks.further_data(self, X, y, reset=first)
-        if classes is not None:
-            known = np.unique(classes)
-            if not first and not np.array_equal(known, self.classes_):
-                raise ValueError(f"classes={classes!r} is not what the first call said: {self.classes_!r}.")
-            checks.at_least_two(known, type(self).__name__)
-            self.classes_ = known
-        unknown = np.setdiff1d(y, self.classes_)
-        if len(unknown):
-            raise ValueError(f"y holds labels that classes did not name: {unknown!r}.")
+        known = checks.stream_classes(self, y, classes)
+        checks.at_least_two(known, type(self).__name__)
+        self.classes_ = known
         labels = np.searchsorted(self.classes_, y)
         weights = checks.sample_weights(sample_weight, X.shape[0])
         weights = weights * checks.class_costs(self.class_weight, self.classes_, y, weights)[labels]

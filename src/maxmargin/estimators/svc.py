@@ -177,6 +177,7 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     dual_coef_: Array
     intercept_: Array
     reduction_: Reduction
+    trace_: Any
     _fitted_as: str  # the multi_class of the last fit
     _float32: bool = False  # whether all pairs were solved with float32 tiles
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pathlib
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,15 @@ def pyplot() -> Any:
         return importlib.import_module("matplotlib.pyplot")
     except ImportError as missing:
         raise ImportError("Pictures need matplotlib: pip install matplotlib.") from missing
+
+
+def save_figure(figure: Any, path: pathlib.Path) -> None:
+    """Write the picture under another name first, so that the file is never half written; then close the figure."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.part")
+    figure.savefig(unfinished, dpi=120, format=path.suffix.lstrip(".") or "png")
+    unfinished.replace(path)
+    pyplot().close(figure)
 
 
 def draw_path(path: Any, axes: Any, names: Any = None, top: int = 8) -> None:

@@ -25,13 +25,12 @@ def pair_step(i, j, v, alpha, K, y, C):
 
 
 def smo(K, y, C, epsilon=1e-6, max_iter=100_000):
-    """alpha, b and the history (every n-th iteration)."""
+    """alpha, b and the history."""
     alpha, v, history = np.zeros(len(y)), y.astype(float), []
     i, j, violation = violating_pair(v, alpha, y, C)
     for t in range(max_iter + 1):
-        if t % len(y) == 0 or violation <= epsilon:
-            dual = alpha.sum() - 0.5 * (alpha * y) @ K @ (alpha * y)
-            history.append({"iteration": t, "dual": dual, "violation": violation})
+        dual = 0.5 * (alpha.sum() + (alpha * y) @ v)  # sum alpha - 1/2 (alpha y)'K(alpha y), since v = y - K(alpha y)
+        history.append({"iteration": t, "dual": dual, "violation": violation})
         if violation <= epsilon:
             break
         step = pair_step(i, j, v, alpha, K, y, C)

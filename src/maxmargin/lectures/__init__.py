@@ -1,0 +1,15 @@
+"""The lecture notes' demonstrations: computed, drawn and checked here, shown by the documents and by the command line.
+
+page         what a demonstration returns, the list of all of them, pages as Markdown
+drawing      points, lines and regions, drawn the same everywhere
+note_000 ... note_004, convergence, errata
+             one module per page; a function per demonstration, in the order of the page
+"""
+
+from maxmargin.lectures.page import Demonstration as Demonstration
+from maxmargin.lectures.page import Shown as Shown
+from maxmargin.lectures.page import Table as Table
+from maxmargin.lectures.page import demonstrations as demonstrations
+from maxmargin.lectures.page import pages as pages
+
+__all__ = ["Demonstration", "Shown", "Table", "demonstrations", "pages"]

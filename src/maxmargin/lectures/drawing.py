@@ -1,0 +1,64 @@
+"""Points, lines and regions, drawn the same in every lecture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from maxmargin.report.plots import COLOURS, pyplot
+
+GREY, INK = "#a0aec0", "#2d3748"
+PALETTE = ("#2b6cb0", "#c05621", "#2f855a", "#6b46c1", "#b83280", "#b7791f", "#00838f", "#718096")
+
+
+def panels(columns: int, rows: int = 1, width: float = 4.2, height: float = 3.6) -> tuple[Any, Any]:
+    """A figure and its axes, as a flat array."""
+    figure, axes = pyplot().subplots(rows, columns, figsize=(width * columns, height * rows), layout="constrained")
+    return figure, np.atleast_1d(axes).ravel()
+
+
+def points(axes: Any, X: Any, y: Any, size: float = 26, labels: bool = False) -> None:
+    """Two classes in the plane: the negative one blue circles, the positive one orange squares."""
+    for sign, colour, marker in zip((-1, 1), COLOURS, "os", strict=True):
+        here = X[np.sign(y - 0.5 * (y.min() + y.max())) == sign]
+        axes.scatter(*here.T, s=size, color=colour, marker=marker, edgecolor="white", linewidth=0.6, zorder=3,
+                     label=("y = +1" if sign > 0 else "y = -1") if labels else None)  # fmt: skip
+
+
+def line(axes: Any, w: Any, b: Any, levels: tuple[float, ...] = (0.0,), label: str | None = None, **style: Any) -> None:
+    """The lines w'x + b = level within the present limits, dashed where the level is not 0."""
+    (x0, x1), (y0, y1) = axes.get_xlim(), axes.get_ylim()
+    w = np.asarray(w, float)
+    reach = np.hypot(x1 - x0, y1 - y0)
+    middle = np.array([0.5 * (x0 + x1), 0.5 * (y0 + y1)])
+    along = np.array([-w[1], w[0]]) / np.linalg.norm(w)
+    for level in levels:
+        foot = middle + (level - b - w @ middle) / (w @ w) * w
+        ends = np.array([foot - reach * along, foot + reach * along])
+        dashes = "-" if level == 0 else "--"
+        drawn = {"color": INK, "lw": 1.8 if level == 0 else 1.0, "ls": dashes} | style
+        axes.plot(*ends.T, label=label if level == levels[0] else None, zorder=2, **drawn)
+    axes.set_xlim(x0, x1)
+    axes.set_ylim(y0, y1)
+
+
+def frame(axes: Any, X: Any, pad: float = 0.12) -> None:
+    """Limits around the points, both axes at one scale."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    room = pad * (high - low).max()
+    axes.set_xlim(low[0] - room, high[0] + room)
+    axes.set_ylim(low[1] - room, high[1] + room)
+    axes.set_aspect("equal")
+
+
+def field(axes: Any, decide: Any, levels: tuple[float, ...] = (-1, 0, 1), n: int = 160) -> None:
+    """The sign of ``decide`` as colour and its levels as lines, over the present limits."""
+    (x0, x1), (y0, y1) = axes.get_xlim(), axes.get_ylim()
+    xs, ys = np.linspace(x0, x1, n), np.linspace(y0, y1, n)
+    f = np.asarray(decide(np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2))).reshape(n, n)
+    axes.contourf(xs, ys, f, levels=[-np.inf, 0, np.inf], colors=COLOURS, alpha=0.12)
+    marks = [level for level in levels if f.min() < level < f.max()]
+    if marks:
+        styles = ["-" if level == 0 else "--" for level in marks]
+        axes.contour(xs, ys, f, levels=marks, colors=INK, linestyles=styles, linewidths=1.2)
