@@ -79,3 +79,13 @@ def test_command_line_tells_of_a_claim_that_fails(capsys, monkeypatch):
 def test_pages_named_in_the_index_exist():
     index = (pathlib.Path(__file__).parents[2] / "docs" / "index.md").read_text(encoding="utf-8")
     assert all(f"lectures/{one.name}" in index for one in pages())
+
+
+@pytest.mark.parametrize("one", pages(), ids=lambda one: one.name)
+def test_formulas_are_closed(one):
+    """A display formula stands alone: Markdown would take one within a paragraph for two inline ones."""
+    for text in (one.text, *(shown.text for shown in one.demonstrations)):
+        outside = re.sub(r"(?:\A|\n\n)\$\$[^$]+\$\$(?=\n\n|\Z)", "", text)
+        outside = re.sub(r"`[^`]*`", "", outside)
+        assert "$$" not in outside
+        assert outside.count("$") % 2 == 0

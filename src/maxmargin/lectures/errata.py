@@ -376,6 +376,6 @@ def _shown(*found: _Slip) -> Shown:
     computed = [(slip, *slip.compute()) for slip in found if slip.compute is not None]
     rows = [(slip.where, slip.printed, slip.holds, words) for slip, words, _ in computed]
     rows += [(slip.where, slip.printed, slip.holds, "") for slip in found if slip.compute is None]
-    claims = tuple((f"the computation shows {slip.where}", shows) for slip, _, shows in computed)
-    header = ("line", "printed", "holds", "computed")
-    return Shown(None, (Table(header, rows),), claims)
+    failed = tuple((f"the computation shows {slip.where}", False) for slip, _, shows in computed if not shows)
+    every = ((f"all {len(computed)} computations show what they should", True),)
+    return Shown(None, (Table(("line", "printed", "holds", "computed"), rows),), failed or every)

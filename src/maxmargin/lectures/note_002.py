@@ -2,7 +2,9 @@ r"""Note 002: linear classifiers and the linear SVM
 
 "Linear Classifiers and the Linear SVM" (D. A. Forsyth). An example is $(\mathbf x_i, y_i)$ with $y_i = \pm 1$,
 $\gamma_i = \mathbf a^T\mathbf x_i + b$, and the label predicted is the sign of $\gamma_i$. The objective is
+
 $$S(\mathbf a, b; \lambda) = \frac1N\sum_i \max(0, 1 - \gamma_i y_i) + \frac\lambda2\,\mathbf a^T\mathbf a .$$
+
 The algorithms are in `maxmargin.textbook.sgd`, `newton`, `margins` and `reductions`; the machine for work is
 `LinearSVC(loss="hinge", lam=...)`, or with the steps of the note `SGDSVC`. With `SVC` the same objective is
 $C = 1/(N\lambda)$. References such as (002:192) are lines of the note.
@@ -227,7 +229,9 @@ def scaling_argument() -> Shown:
 
     Multiplying $\mathbf a$ and $b$ by $s > 0$ changes no prediction, but it changes the hinge loss of future examples
     (002:98-118). The printed formula has a parenthesis at the wrong place (002:109). It should be
+
     $$c(s\mathbf a, sb, \mathbf x) = 1 - s(\mathbf a^T\mathbf x + b)\,y \quad\text{where}\quad s\,\gamma y < 1 ;$$
+
     the printed $(1 - s\gamma)\,y$ is too small by exactly 2 for every example with $y = -1$, and it is the product
     $s\gamma y$, not $\gamma y$, that must be below 1.
 
