@@ -223,6 +223,15 @@ class TestQuadraticPrograms:
         back, b_back = margins.canonical(3 * w, 3 * b, NOTES_X)
         np.testing.assert_allclose([*back, b_back], [*w, b], atol=1e-7)
 
+    def test_no_hyperplane_separates(self):
+        X, y = np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]]), np.array([1.0, 1, -1, -1])
+        with pytest.raises(ValueError, match="grow without end"):
+            hard_margin.primal(X, y)
+        with pytest.raises(ValueError, match="grow without end"):
+            hard_margin.dual(X @ X.T, y)
+        with pytest.raises(ValueError, match="after 2 iterations"):
+            interior_point.solve_qp(np.eye(1), np.ones(1), *interior_point.box(1, 1.0), max_iter=2)
+
     def test_no_free_support_vector(self):
         rows, signs = np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([1.0, -1.0, -1.0, 1.0])
         alpha, _ = textbook_soft.dual(rows @ rows.T, signs, 1.0)
@@ -232,7 +241,7 @@ class TestQuadraticPrograms:
 
 
 @pytest.mark.parametrize("kernel", ["linear", "gaussian"])
-@pytest.mark.parametrize("C", [0.1, 1.0])
+@pytest.mark.parametrize("C", [0.1, 10.0])
 def test_smo_and_decomposition_certify(kernel, C):
     rows, signs = X[:300], y[:300]
     ours, K = (

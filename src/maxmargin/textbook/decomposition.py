@@ -21,10 +21,10 @@ def working_set(v, alpha, y, C, q):
 
 
 def solve_part(B, v, alpha, K, y, C):
-    """max over alpha_B with the others held: 0 <= alpha_B <= C, and y_B'alpha_B as before."""
+    """max over alpha_B with the others held: 0 <= alpha_B <= C, and y'alpha = 0."""
     Q = y[B, None] * K[np.ix_(B, B)] * y[B]
     q = -y[B] * v[B] - Q @ alpha[B]  # gradient of the minimised dual at alpha_B = 0, others held
-    total = np.array([y[B] @ alpha[B]])
+    total = np.array([y[B] @ alpha[B] - y @ alpha])  # minus that of the others: what rounding left over is made good
     solution, z, _, _ = solve_qp(Q, q, *box(len(B), C), y[None, B], total, epsilon=1e-12)
     return at_bounds(solution, z, C)
 

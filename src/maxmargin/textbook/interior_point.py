@@ -11,6 +11,10 @@ v those of Ax = d. Optimal are:  Px + q + G'z + A'v = 0,  Gx + s = h,  Ax = d,  
 
 import numpy as np
 
+NO_SOLUTION = (
+    "no solution: x or the multipliers grow without end (unbounded, or constraints that contradict each other)"
+)
+
 
 def longest_step(at, direction):
     """The largest t <= 1 with at + t direction >= 0."""
@@ -29,30 +33,39 @@ def newton_step(P, G, A, s, z, residuals, complementarity):
     scale = np.append(1 / np.sqrt(np.diag(block)), np.ones(len(A)))
     system = scale[:, None] * np.block([[block, A.T], [A, np.zeros((len(A), len(A)))]]) * scale
     right = scale * np.concatenate([-of_dual - G.T @ lifted, -of_equality])
-    solution = scale * np.linalg.solve(system, right)
+    try:
+        solution = scale * np.linalg.solve(system, right)
+    except np.linalg.LinAlgError as singular:
+        raise ValueError(NO_SOLUTION) from singular
     dx, dv = solution[: len(P)], solution[len(P) :]
     return dx, dv, -of_inequality - G @ dx, lifted + z / s * (G @ dx)
 
 
-def solve_qp(P, q, G, h, A=None, d=(), epsilon=1e-10, max_iter=200):
-    """x, the multipliers z and v, and the history."""
+def solve_qp(P, q, G, h, A=None, d=(), epsilon=1e-11, max_iter=200):
+    """x, the multipliers z and v, and the history; an error where there is no solution."""
     A = np.zeros((0, len(q))) if A is None else A
-    x, v, s, z = np.zeros(len(q)), np.zeros(len(d)), np.ones(len(h)), np.ones(len(h))
-    size, history = 1 + max(np.abs(P).max(), np.abs(q).max(), np.abs(h).max()), []
+    x, v, s, z = np.zeros(len(q)), np.zeros(len(d)), np.maximum(h, 1.0), np.ones(len(h))  # Gx + s = h need not hold
+    size = 1 + max(
+        np.abs(P).max(), np.abs(q).max(), np.abs(h).max(), np.abs(G).sum(axis=0).max()
+    )  # of residuals' terms
+    history = []
     for t in range(max_iter):
         residuals = P @ x + q + G.T @ z + A.T @ v, G @ x + s - h, A @ x - d
         violation = max(np.abs(r).max(initial=0.0) for r in residuals)
         value, mu = 0.5 * x @ P @ x + q @ x, s @ z / len(h)
         history.append({"iteration": t, "objective": value, "violation": violation, "gap": s @ z})
-        if violation <= epsilon * size and s @ z <= epsilon * (1 + abs(value)):
-            break
+        rounding = violation <= 1e-6 * size and violation > 0.5 * history[max(t - 1, 0)]["violation"]
+        if s @ z <= epsilon * (1 + abs(value)) and (violation <= epsilon * size or rounding):
+            return x, z, v, history
+        if max(np.abs(x).max(), z.max()) > 1e7 * size:
+            raise ValueError(NO_SOLUTION)
         _, _, ds, dz = newton_step(P, G, A, s, z, residuals, s * z)  # predictor: straight to s_i z_i = 0
-        reach = (s + longest_step(s, ds) * ds) @ (z + longest_step(z, dz) * dz) / len(h)
-        centre = (reach / mu) ** 3 * mu  # the less the predictor achieved, the nearer to the centre
-        dx, dv, ds, dz = newton_step(P, G, A, s, z, residuals, s * z + ds * dz - centre)  # corrector
+        step = min(longest_step(s, ds), longest_step(z, dz))
+        centre = ((s + step * ds) @ (z + step * dz) / len(h) / mu) ** 3 * mu  # the less it achieves, the nearer to it
+        dx, dv, ds, dz = newton_step(P, G, A, s, z, residuals, s * z + step**2 * ds * dz - centre)  # corrector
         step = 0.99 * min(longest_step(s, ds), longest_step(z, dz))
         x, v, s, z = x + step * dx, v + step * dv, s + step * ds, z + step * dz
-    return x, z, v, history
+    raise ValueError(f"no solution after {max_iter} iterations: {history[-1]}")
 
 
 def box(n, bound):
