@@ -51,7 +51,7 @@ def levels_of(pixels: np.ndarray, digits: np.ndarray, new_pixels: np.ndarray) ->
 def stored(name: str, folder: pathlib.Path) -> tuple[Any, np.ndarray, Any]:
     """X, y and the test rows as they are stored, in float32."""
     with np.load(folder / f"{name}.npz") as z:
-        return sets._rows(z, "X", dense=False), z["y"], sets._rows(z, "X_test", dense=False)
+        return sets.stored_rows(z, "X", dense=False), z["y"], sets.stored_rows(z, "X_test", dense=False)
 
 
 def generated_tasks() -> list[Task]:

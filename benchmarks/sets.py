@@ -85,8 +85,8 @@ def case(name: str, folder: pathlib.Path | None) -> Case:
     if folder is None:
         raise SystemExit(f"The set {name} needs a data folder: --data or {FOLDER_VARIABLE}.")
     with np.load(folder / f"{recipe.stored}.npz") as z:
-        X, y = _rows(z, "X"), z["y"]
-        X_test = _rows(z, "X_test")
+        X, y = stored_rows(z, "X"), z["y"]
+        X_test = stored_rows(z, "X_test")
     if recipe.positive is not None:
         y = (y == recipe.positive).astype(int)
     X, X_test = _scaled(X, X_test, recipe.scaling)
@@ -100,7 +100,8 @@ def case(name: str, folder: pathlib.Path | None) -> Case:
     return Case(name, X, y, X_test[:TEST_ROWS], recipe.C, float(gamma))
 
 
-def _rows(z, part: str, dense: bool = True) -> Any:
+def stored_rows(z, part: str, dense: bool = True) -> Any:
+    """A part of a file in float32, or None if there is none; CSR unless it is narrow and ``dense`` is wanted."""
     if part in z.files:
         return np.asarray(z[part], np.float32)
     if f"{part}_data" not in z.files:
@@ -175,7 +176,7 @@ def linear_case(name: str, folder: pathlib.Path | None) -> Case:
         raise SystemExit(f"The set {name} needs a data folder: --data or {FOLDER_VARIABLE}.")
     stored, scaling, positive = LINEAR[name]
     with np.load(folder / f"{stored}.npz") as z:
-        X, y = _rows(z, "X", dense=False), z["y"]
+        X, y = stored_rows(z, "X", dense=False), z["y"]
     if positive is not None:
         y = (y == positive).astype(int)
     X = tfidf(X) if scaling == "tfidf" else _scaled(X, None, scaling)[0]

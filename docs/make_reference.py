@@ -52,11 +52,21 @@ def _entry(name: str, value: object) -> Iterator[str]:
         yield f"```text\n{name}{_signature(value)}\n```"
     yield _text(value)
     if inspect.isclass(value):
-        for method, function in vars(value).items():
-            if inspect.isfunction(function) and not method.startswith("_") and function.__doc__:
-                yield f"### {name}.{method}"
-                yield f"```text\n{method}{_signature(function)}\n```"
-                yield _text(function)
+        for method, function in _methods(value).items():
+            yield f"### {name}.{method}"
+            yield f"```text\n{method}{_signature(function)}\n```"
+            yield _text(function)
+
+
+def _methods(value: type) -> dict[str, object]:
+    """The documented public methods, also those of its bases in this package; each as the class itself finds it."""
+    own = [base for base in value.__mro__ if base.__module__.partition(".")[0] == "maxmargin"]
+    found = {name: inspect.getattr_static(value, name) for base in own for name in vars(base)}
+    return {
+        name: function
+        for name, function in found.items()
+        if inspect.isfunction(function) and not name.startswith("_") and function.__doc__
+    }
 
 
 def _signature(value: object) -> str:

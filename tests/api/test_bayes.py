@@ -142,14 +142,20 @@ def test_streams_need_their_classes():
         (GaussianNB(var_smoothing=-1), "var_smoothing must be a finite number >= 0"),
         (GaussianNB(priors=[0.5, 0.5]), "priors must be 3 numbers >= 0 with sum 1, one for each class"),
         (GaussianNB(priors=[0.5, 0.2, 0.2]), "priors must be 3 numbers"),
+        (GaussianNB(priors="abc"), "priors must be 3 numbers .* got 'abc'"),
+        (GaussianNB(priors=[[0.5], [0.2, 0.3]]), "priors must be 3 numbers"),
         (MultinomialNB(alpha=-1), "alpha must be a finite number >= 0, or one for each feature"),
         (MultinomialNB(alpha="no"), "alpha must be"),
         (MultinomialNB(alpha=[1.0, 2.0]), "alpha has 2 values, and X has 4 features"),
         (MultinomialNB(class_prior=[2.0, -1.0, 0.0]), "class_prior must be 3 numbers"),
+        (MultinomialNB(class_prior={0: 1.0}), "class_prior must be 3 numbers"),
         (CategoricalNB(alpha=[1.0, 2.0]), "alpha must be a finite number >= 0"),
         (CategoricalNB(fit_prior="yes"), "fit_prior must be True or False"),
-        (CategoricalNB(min_categories=0), "min_categories must be None, an integer >= 1"),
+        (CategoricalNB(min_categories=0), "min_categories must be None, an integer from 1 to 16777216"),
         (CategoricalNB(min_categories=1.5), "min_categories must be"),
+        (CategoricalNB(min_categories=2**40), "min_categories must be"),
+        (CategoricalNB(min_categories=[[1], [1, 2]]), "min_categories must be"),
+        (CategoricalNB(min_categories="3"), "min_categories must be"),
         (CategoricalNB(min_categories=[2, 3]), "min_categories has 2 values, and X has 4 features"),
         (CategoricalNB(handle_unknown="drop"), "handle_unknown must be one of 'error', 'ignore'"),
     ],
@@ -177,9 +183,41 @@ def test_bad_rows():
     with pytest.warns(UserWarning, match=r"feature 0 is 5.1 in row 0, and categories are 0, 1, 2, ...: it is rounded"):
         cut = CategoricalNB().fit(IRIS_X, IRIS_Y)
     np.testing.assert_array_equal(cut.predict(CODES), CategoricalNB().fit(CODES, IRIS_Y).predict(CODES))
-    with pytest.warns(UserWarning, match="rounded down"), pytest.raises(ValueError, match="feature 3 is 4"):
+    with pytest.warns(UserWarning, match="rounded down"), pytest.raises(ValueError, match=r"feature 3 is 1e\+300"):
         cut.predict([[5.5, 3.0, 1.0, 1e300]])
     with pytest.raises(TypeError, match="Sparse data was passed"):
         GaussianNB().fit(sparse.csr_array(IRIS_X), IRIS_Y)
     with pytest.raises(ValueError, match="sample_weight are zero"):
         GaussianNB().fit(IRIS_X, IRIS_Y, np.zeros(150))
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "predict", "predict_proba", "predict_joint_log_proba"])
+def test_warnings_point_at_the_users_line(method):
+    model = CategoricalNB().fit(CODES, IRIS_Y)
+    labels = [IRIS_Y] if method.endswith("fit") else []
+    with pytest.warns(UserWarning, match="rounded down") as caught:
+        getattr(model, method)(IRIS_X, *labels)
+    assert [warning.filename for warning in caught] == [__file__]
+    impossible = CategoricalNB(alpha=0.0).fit([[0, 0], [1, 1]], [0, 1])
+    with pytest.warns(UserWarning, match="prior alone") as caught:
+        impossible.predict([[0, 1]])
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.parametrize("fitted", ["shared", "per_class"])
+def test_parameters_changed_after_fit_wait_for_the_next_one(fitted):
+    other = {"shared": "per_class", "per_class": "shared"}[fitted]
+    model = GaussianNB(covariance=fitted).fit(IRIS_X, IRIS_Y)
+    joint = model.predict_joint_log_proba(IRIS_X)
+    model.set_params(covariance=other, var_smoothing=1.0, priors=[0.2, 0.3, 0.5])
+    np.testing.assert_array_equal(model.predict_joint_log_proba(IRIS_X), joint)
+    assert hasattr(model, "coef_") == (fitted == "shared")
+    wanted = clone(model).fit(np.vstack([IRIS_X, IRIS_X]), np.hstack([IRIS_Y, IRIS_Y]))
+    model.partial_fit(IRIS_X, IRIS_Y)
+    np.testing.assert_allclose(model.predict_log_proba(IRIS_X), wanted.predict_log_proba(IRIS_X), atol=1e-9)
+    counts = CategoricalNB().fit(CODES, IRIS_Y)
+    joint = counts.predict_joint_log_proba(CODES)
+    counts.set_params(alpha=9.0, fit_prior=False, min_categories=20, class_prior=[0.2, 0.3, 0.5])
+    np.testing.assert_array_equal(counts.predict_joint_log_proba(CODES), joint)
+    with pytest.raises(ValueError, match="handle_unknown must be one of"):
+        counts.set_params(handle_unknown="drop").predict(CODES)

@@ -1,5 +1,7 @@
 """Naive Bayes: estimates of the notes, posteriors, pieces and weights. Small data: also run without the compiler."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -235,6 +237,46 @@ def test_unknown_categories():
     assert roomy.predict_proba([[0, 4]])[0, 0] == pytest.approx(3 / 5)
 
 
+HUGE = [  # in fewer bits they would be negative, or add up to it
+    np.array([[0, 2**63 + 5]], np.uint64),
+    np.array([[0, 2**64 - 1]], np.uint64),
+    np.array([[0, 2**63 - 1]], np.int64),
+    np.array([[0, 2**40]], np.int64),
+    np.array([[0, 1e300]]),
+    np.array([[0, 3e38]], np.float32),
+]
+
+
+@pytest.mark.parametrize("row", HUGE, ids=lambda row: f"{row[0, 1]}")
+def test_huge_categories_are_refused_or_unknown(row):
+    model = CategoricalNB().fit(TABLE, TABLE_Y)
+    value = re.escape(f"{row[0, 1]}")
+    with pytest.raises(ValueError, match=f"feature 1 is {value} in row 0, and the largest category known is 2"):
+        model.predict(row)
+    model.set_params(handle_unknown="ignore")
+    first_alone = CategoricalNB().fit(TABLE[:, :1], TABLE_Y).predict_joint_log_proba([[0]])
+    np.testing.assert_allclose(model.predict_joint_log_proba(row), first_alone)
+    with pytest.raises(ValueError, match=f"feature 1 is {value} in row 1, and categories are .*OrdinalEncoder"):
+        CategoricalNB().fit(np.vstack([0 * row, row]), [0, 1])
+    with pytest.raises(ValueError, match=f"feature 1 is {value} in row 0, and categories are"):
+        model.partial_fit(row, ["a"])
+    assert model.class_count_.sum() == 6
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.uint8, np.uint64, np.float16, np.float32, object])
+def test_categories_of_all_types(dtype):
+    codes = TABLE % 2
+    model = CategoricalNB().fit(codes.astype(dtype), TABLE_Y)
+    expected = CategoricalNB().fit(codes, TABLE_Y).predict_joint_log_proba(codes)
+    np.testing.assert_array_equal(model.predict_joint_log_proba(codes.astype(dtype)), expected)
+
+
+def test_rows_that_cannot_be_written_are_read():
+    codes = TABLE.copy()
+    codes.flags.writeable = False
+    assert CategoricalNB().fit(codes, TABLE_Y).predict(codes).shape == (6,)
+
+
 def test_categories_that_come_later():
     pieces = CategoricalNB().partial_fit(TABLE[:3], TABLE_Y[:3], classes=["a", "b"])
     np.testing.assert_array_equal(pieces.n_categories_, [2, 2])
@@ -253,8 +295,53 @@ def test_a_class_without_rows_is_never_predicted(model):
     model = clone(model).partial_fit(X[seen], y[seen], classes=[0, 1, 2])
     shares = model.predict_proba(X[seen])
     np.testing.assert_array_equal(shares[:, 2], 0.0)
+    assert model.class_prior_[2] == 0
+    assert model.class_prior_.sum() == pytest.approx(1.0)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     same_model(model.partial_fit(X[~seen], y[~seen]), clone(model).fit(X, y), X)
+
+
+def test_priors_of_classes_without_rows():
+    X, y = np.array([[1, 0], [0, 1]]), [0, 1]
+    given = MultinomialNB(class_prior=[0.2, 0.3, 0.5]).partial_fit(X, y, classes=[0, 1, 2])
+    np.testing.assert_allclose(given.class_prior_, [0.4, 0.6, 0.0])
+    given.partial_fit(X[:1], [2])
+    np.testing.assert_allclose(given.class_prior_, [0.2, 0.3, 0.5])
+    for model in (GaussianNB(priors=[0, 0, 1]), MultinomialNB(class_prior=[0, 0, 1])):  # no class seen is possible
+        np.testing.assert_array_equal(
+            model.partial_fit(X, y, classes=[0, 1, 2]).predict_proba(X), [[0, 0, 1], [0, 0, 1]]
+        )
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_a_piece_of_weight_zero_teaches_nothing(model):
+    X, y, _ = some_rows(6)
+    stream = clone(model)
+    with pytest.raises(ValueError, match="sample_weight are zero"):
+        stream.partial_fit(X, y, classes=[0, 1, 2], sample_weight=np.zeros(40))
+    assert not hasattr(stream, "classes_")
+    stream.partial_fit(X, y, classes=[0, 1, 2])
+    stream.partial_fit(X[:5] + 1, y[:5], sample_weight=np.zeros(5))
+    same_model(stream, clone(model).fit(X, y), X)
+
+
+def test_sums_that_overflow_are_errors():
+    for huge in (np.array([[1, 1e308], [2, 1e308], [1, 1]]), np.array([[1e308, 1.5e308], [0, 0], [1, 1]])):
+        for rows in (huge, sparse.csr_array(huge)):
+            with pytest.raises(
+                ValueError, match=r"counts of class a are too large.* feature 1 alone is (inf|1.5e\+308)"
+            ):
+                MultinomialNB().fit(rows, list("aab"))
+    stream = MultinomialNB().partial_fit(huge[1:] + 1e308, ["a", "b"], classes=["a", "b"], sample_weight=[0.5, 1e-9])
+    with pytest.raises(ValueError, match="too large"):
+        stream.partial_fit(huge[:1], ["a"])
+    assert stream.class_count_[0] == 0.5
+    for model in MODELS:
+        with pytest.raises(ValueError, match="sample weights are too large: their sum overflows"):
+            clone(model).fit(TABLE, TABLE_Y, np.full(6, 1e308))
+    for covariance in ("shared", "per_class"):
+        with pytest.raises(ValueError, match="too large; scale them"):
+            GaussianNB(covariance=covariance).fit([[1e308], [1e308], [-1e308], [0.0]], [0, 0, 1, 1])
 
 
 def test_classes_of_weight_zero_are_no_classes():

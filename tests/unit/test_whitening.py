@@ -66,6 +66,7 @@ def test_constant_and_dependent_features():
     X = np.column_stack([IRIS_X, np.full(150, 0.1), IRIS_X[:, 0] + IRIS_X[:, 1], np.zeros(150)])
     Z = Whitener().fit_transform(X)
     np.testing.assert_array_equal(Z[:, [4, 6]], 0.0)
+    np.testing.assert_array_equal(Whitener(center=False).fit_transform(X)[:, [4, 6]], X[:, [4, 6]])
     model = Whitener(decorrelate=True).fit(X)
     Z = model.transform(X)
     np.testing.assert_allclose(Z[:, [4, 6]], 0.0, atol=1e-8)

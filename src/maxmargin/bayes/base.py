@@ -26,7 +26,6 @@ rows add to them, and ``partial_fit`` in pieces is one ``fit``.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -83,7 +82,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         X, y = self._labelled(X, y, reset=True)
         weights, X, y = checks.weighted(sample_weight, X, y)
         classes = np.unique(y)
-        self._learn(classes, self._count(X, np.searchsorted(classes, y), weights, len(classes)))
+        self._learn(classes, self._statistics_of(X, y, weights, classes, None))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -96,9 +95,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels, all among ``classes``.
         classes : array-like, default=None
-            All labels there will be; needed in the first call. A class has probability zero until it has a row.
+            All labels there will be; needed in the first call. A class has probability zero until it has a row; what
+            its prior would be is shared among the others, in proportion to theirs.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the rows.
+            Weights >= 0 of the rows. If all are zero there is nothing to learn, which is an error in the first call
+            only.
 
         Returns
         -------
@@ -109,19 +110,33 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         first = not hasattr(self, "classes_")
         X, y = self._labelled(X, y, reset=first)
         known = checks.stream_classes(self, y, classes)
-        weights, X, y = checks.weighted(sample_weight, X, y)
-        further = self._count(X, np.searchsorted(known, y), weights, len(known))
-        self._learn(known, further if first else self._statistics.merged(further))
+        weights, X, y = checks.weighted(sample_weight, X, y, all_zero=not first)
+        self._learn(known, self._statistics_of(X, y, weights, known, None if first else self._statistics))
         return self
+
+    def _statistics_of(self, X: Any, y: Array, weights: Array, classes: Array, before: Statistics | None) -> Any:
+        """Those of the rows and of what came before."""
+        if not len(weights):
+            return before
+        with np.errstate(over="ignore", invalid="ignore"):  # sums that overflow are reported by ``_learn``
+            found = self._count(X, np.searchsorted(classes, y), weights, len(classes))
+            return found if before is None else before.merged(found)
 
     def _learn(self, classes: Array, statistics: Any) -> None:
         """Sets: classes_, class_count_, class_prior_, class_log_prior_, and what ``_estimate`` sets; or nothing."""
-        prior = self._prior(statistics.weights)
+        self._check_weights(statistics.weights)
+        prior = _among_seen(self._prior(statistics.weights), statistics.weights)
         self._estimate(statistics, classes)
         self.classes_, self._statistics = classes, statistics
         self.class_count_ = statistics.weights
-        self.class_prior_ = np.where(statistics.weights > 0, prior, 0.0)
-        self.class_log_prior_ = logarithms(self.class_prior_)
+        self.class_prior_ = prior
+        self.class_log_prior_ = logarithms(prior)
+
+    def _check_weights(self, weights: Array) -> None:
+        with np.errstate(over="ignore"):
+            finite = np.isfinite(weights.sum())
+        if not finite:
+            raise ValueError(f"{type(self).__name__}: the sample weights are too large: their sum overflows.")
 
     def predict(self, X: Any) -> Array:
         """The most probable class; ties to the lowest class index."""
@@ -150,10 +165,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             return scores
         lost = np.flatnonzero(np.isneginf(scores.max(axis=1)))
         if len(lost):
-            warnings.warn(
+            checks.warn_user(
                 f"{type(self).__name__}: {len(lost)} of {len(scores)} rows (the first is row {lost[0]}) have "
-                "probability zero in every class; their classes are predicted by the prior alone.",
-                stacklevel=3,
+                "probability zero in every class; their classes are predicted by the prior alone."
             )
             scores[lost] = self.class_log_prior_
         return scores
@@ -217,10 +231,17 @@ def shares(counts: Array) -> Array:
 
 def given_prior(prior: Any, name: str, n_classes: int) -> Array:
     """The user's pi: probabilities, one per class."""
-    values = np.asarray(prior, np.float64)
-    if values.shape != (n_classes,) or not np.all(values >= 0) or not np.isclose(values.sum(), 1.0):
+    values = checks.numbers(prior)
+    if values is None or values.shape != (n_classes,) or not np.all(values >= 0) or not np.isclose(values.sum(), 1.0):
         raise ValueError(f"{name} must be {n_classes} numbers >= 0 with sum 1, one for each class; got {prior!r}.")
     return values
+
+
+def _among_seen(prior: Array, counts: Array) -> Array:
+    """The prior given that the class has rows; as it is if the classes that have rows are impossible."""
+    seen = np.where(counts > 0, prior, 0.0)
+    total = seen.sum()
+    return seen / total if total > 0 else prior
 
 
 def log_shares(counts: Array, alpha: Any) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.bayes.base import DISCRETE_RULES, DiscreteNaiveBayes, log_shares
 from maxmargin.core import checks
-from maxmargin.core.checks import Rule
+from maxmargin.core.checks import MOST_CATEGORIES, Rule
 from maxmargin.core.jit import kernel
 from maxmargin.core.rows import Array, rows_of
 
@@ -35,15 +35,20 @@ def _widened(table: Array, categories: int) -> Array:
 
 
 def _are_sizes(value: Any) -> bool:
+    if value is None:
+        return True
+    if checks.numbers(value) is None:
+        return False
     sizes = np.asarray(value)
-    return value is None or (sizes.ndim <= 1 and sizes.dtype.kind in "iu" and bool(np.all(sizes >= 1)))
+    return sizes.ndim <= 1 and sizes.dtype.kind in "iu" and bool(np.all((sizes >= 1) & (sizes <= MOST_CATEGORIES)))
 
 
 class CategoricalNB(DiscreteNaiveBayes):
     """Naive Bayes for categories: feature j of a row of class l is category k with probability eta_ljk.
 
-    x_j is one of 0, ..., m_j - 1 (``sklearn.preprocessing.OrdinalEncoder`` makes such numbers of anything). The
-    posterior is linear in the indicators x_j^k of the categories (003, lines 71-75), softmax(x'theta_l + beta_l) with
+    x_j is one of 0, ..., m_j - 1 (``sklearn.preprocessing.OrdinalEncoder`` makes such numbers of anything); m_j is at
+    most 2^24, for every category has its place in a table. The posterior is linear in the indicators x_j^k of the
+    categories (003, lines 71-75), softmax(x'theta_l + beta_l) with
 
         theta_ljk = ln eta_ljk,    eta_ljk = (n_ljk + alpha) / sum_k (n_ljk + alpha),    beta_l = ln pi_l,
 
@@ -65,7 +70,8 @@ class CategoricalNB(DiscreteNaiveBayes):
         missing in the training rows: their probabilities are those of n_ljk = 0.
     handle_unknown : {"error", "ignore"}, default="error"
         What to do with categories from m_j on when predicting: raise an error, or leave feature j out of that row (its
-        probabilities sum to one, so that is the model of the other features).
+        probabilities sum to one, so that is the model of the other features). May be changed after ``fit``; the other
+        parameters are those of the last ``fit`` or ``partial_fit``.
 
     Attributes
     ----------
@@ -91,7 +97,7 @@ class CategoricalNB(DiscreteNaiveBayes):
 
     feature_log_prob_: list[Array]
     _rules = DISCRETE_RULES | {
-        "min_categories": Rule("None, an integer >= 1, or one for each feature", _are_sizes),
+        "min_categories": Rule(f"None, an integer from 1 to {MOST_CATEGORIES}, or one for each feature", _are_sizes),
         "handle_unknown": checks.one_of("error", "ignore"),
     }
 
@@ -118,16 +124,18 @@ class CategoricalNB(DiscreteNaiveBayes):
 
     def _labelled(self, X: Any, y: Any, reset: bool) -> tuple[Array, Array]:
         X, y = checks.further_data(self, X, y, reset, checks.DENSE_OF_ANY_NUMBERS)
-        return checks.category_codes(self, X), y
+        return checks.learnable_codes(self, X), y
 
     def _unlabelled(self, X: Any) -> Array:
-        codes = checks.category_codes(self, checks.unlabelled_data(self, X, False, checks.DENSE_OF_ANY_NUMBERS))
+        checks.parameters(self, {"handle_unknown": self._rules["handle_unknown"]})  # it may have changed since
+        X = checks.unlabelled_data(self, X, False, checks.DENSE_OF_ANY_NUMBERS)
+        codes = checks.category_codes(self, X)
         unknown = np.flatnonzero(codes.max(axis=0) >= self.n_categories_)
         if self.handle_unknown == "error" and len(unknown):
             feature = int(unknown[0])
             row = int(np.argmax(codes[:, feature]))
             raise ValueError(
-                f"CategoricalNB: {checks.feature_label(self, feature)} is {codes[row, feature]} in row {row}, and the "
+                f"CategoricalNB: {checks.feature_label(self, feature)} is {X[row, feature]} in row {row}, and the "
                 f"largest category known is {self.n_categories_[feature] - 1}. Say with min_categories how many there "
                 "are, or leave such features out with handle_unknown='ignore'."
             )

@@ -32,7 +32,8 @@ class GaussianNB(NaiveBayes):
     Parameters
     ----------
     covariance : {"per_class", "shared"}, default="per_class"
-        Whether each class has variances of its own.
+        Whether each class has variances of its own. Changed after ``fit`` it waits for the next ``fit`` or
+        ``partial_fit``, as all parameters do.
     priors : array-like of shape (n_classes,), default=None
         Probabilities pi of the classes; None takes their shares of the (weighted) rows.
     var_smoothing : float, default=1e-9
@@ -100,16 +101,19 @@ class GaussianNB(NaiveBayes):
         everything = statistics.pooled()
         largest = float((everything.squares / everything.weights).max())
         epsilon = self.var_smoothing * (largest or 1.0)
-        if self.covariance == "shared":
-            variances = statistics.squares.sum(axis=0) / everything.weights + epsilon
-        else:
-            seen = statistics.weights[:, None] > 0
-            variances = np.ones_like(statistics.squares)
-            np.divide(statistics.squares, statistics.weights[:, None], out=variances, where=seen)
-            variances += epsilon
+        with np.errstate(over="ignore", invalid="ignore"):  # reported by ``_check_variances``
+            variances = self._variances(statistics) + epsilon
         self._check_variances(variances, classes)
         self.theta_, self.var_, self.epsilon_ = statistics.means, variances, epsilon
         self._centre = everything.means[0]
+
+    def _variances(self, statistics: Moments) -> Array:
+        """Mean squared deviations from the mean of the class, of each class or of all."""
+        weights = statistics.weights[:, None]
+        if self.covariance == "shared":
+            return statistics.squares.sum(axis=0) / weights.sum()
+        variances = np.ones_like(statistics.squares)
+        return np.divide(statistics.squares, weights, out=variances, where=weights > 0)
 
     def _check_variances(self, variances: Array, classes: Array) -> None:
         usable = np.isfinite(variances) & (variances > 0)
@@ -135,18 +139,23 @@ class GaussianNB(NaiveBayes):
         self._must_be_shared("intercept_")
         return self.class_log_prior_ - 0.5 * ((self.theta_ + self._centre) * self.coef_).sum(axis=1)
 
+    @property
+    def _is_shared(self) -> bool:
+        """What ``covariance`` was when the variances were estimated; it may have changed since."""
+        return self.var_.ndim == 1
+
     def _must_be_shared(self, name: str) -> None:
-        if self.covariance != "shared":
+        if not self._is_shared:
             raise AttributeError(f"GaussianNB has {name} with covariance='shared' only: then its posterior is linear.")
 
     def _scores(self, X: Array) -> Array:
-        if self.covariance == "shared":
+        if self._is_shared:
             return X @ self.coef_.T + self.intercept_
         return self.class_log_prior_ + self._log_densities(X, self.theta_, self.var_)
 
     def _log_carrier(self, X: Array) -> Array | float:
         """If shared, log of N(x | c, Sigma): the scores are relative to it."""
-        if self.covariance == "shared":
+        if self._is_shared:
             return self._log_densities(X, self._centre[None], self.var_[None])
         return 0.0
 

@@ -25,11 +25,8 @@ class Counts(NamedTuple):
 
 
 def _is_alpha(value: Any) -> bool:
-    try:
-        values = np.asarray(value, np.float64)
-    except (TypeError, ValueError):
-        return False
-    return values.ndim <= 1 and bool(np.all(np.isfinite(values) & (values >= 0)))
+    values = checks.numbers(value)
+    return values is not None and values.ndim <= 1 and bool(np.all(np.isfinite(values) & (values >= 0)))
 
 
 class MultinomialNB(DiscreteNaiveBayes):
@@ -47,7 +44,8 @@ class MultinomialNB(DiscreteNaiveBayes):
     Parameters
     ----------
     alpha : float or array-like of shape (n_features,), default=1.0
-        Pseudo-counts >= 0 that are added to every n_lj; 1 is Laplace's rule.
+        Pseudo-counts >= 0 that are added to every n_lj; 1 is Laplace's rule. Changed after ``fit`` it waits for the
+        next ``fit`` or ``partial_fit``, as all parameters do.
     fit_prior : bool, default=True
         Take pi from the shares of the (weighted) rows; if False, all classes have the same.
     class_prior : array-like of shape (n_classes,), default=None
@@ -123,8 +121,20 @@ class MultinomialNB(DiscreteNaiveBayes):
         alpha = np.asarray(self.alpha, np.float64)
         if alpha.shape not in ((), (features,)):
             raise ValueError(f"MultinomialNB: alpha has {len(alpha)} values, and X has {features} features.")
+        self._check_sums(statistics.sums + alpha, classes)
         self.feature_count_ = statistics.sums
         self.feature_log_prob_ = np.asfortranarray(log_shares(statistics.sums, alpha))  # as CSR products read it
+
+    def _check_sums(self, smoothed: Array, classes: Array) -> None:
+        with np.errstate(over="ignore"):
+            infinite = np.isinf(smoothed.sum(axis=1))
+        if infinite.any():
+            group = int(np.argmax(infinite))
+            feature = int(np.argmax(smoothed[group]))
+            raise ValueError(
+                f"MultinomialNB: the counts of class {classes[group]} are too large: their sum overflows, and that of "
+                f"{checks.feature_label(self, feature)} alone is {smoothed[group, feature]}; scale them."
+            )
 
     def _scores(self, X: Any) -> Array:
         """x'theta_l + beta_l, with 0 * ln 0 = 0: what does not occur may be impossible."""

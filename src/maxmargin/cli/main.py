@@ -4,16 +4,38 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import os
 import pathlib
 import sys
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import maxmargin
 
+CLOSED_PIPE = 141  # what shells report of a program that nobody listens to any more
+
+
+class RefusedError(Exception):
+    """What was asked for cannot be done; the message says why."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code."""
+    """Run the command line; returns the exit code: 1 if a claim does not hold, 2 if the request cannot be met."""
+    try:
+        try:
+            return _run(_options(arguments))
+        finally:
+            sys.stdout.flush()  # here, and not at the very end, where a closed pipe could not be met
+    except RefusedError as refused:
+        print(refused, file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to be written at the end
+        return CLOSED_PIPE
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="maxmargin", description="Support vector machines, proven optimal.")
     parser.add_argument("--version", action="version", version=f"maxmargin {maxmargin.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -28,7 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo.add_argument(
         "--picture", type=pathlib.Path, help="where to draw; demo/machines.png or demo/NAME.png if omitted"
     )
-    options = parser.parse_args(arguments)
+    return parser.parse_args(arguments)
+
+
+def _run(options: argparse.Namespace) -> int:
     if options.list:
         list_demonstrations()
     elif options.name is None:
@@ -49,24 +74,46 @@ def list_demonstrations() -> None:
 
 
 def run_demonstration(name: str, picture: pathlib.Path | None) -> int:
-    """Compute, print and draw one demonstration; 1 if a claim does not hold, 2 if there is none of that name."""
+    """Compute, print and draw one demonstration; returns 1 if a claim does not hold."""
     from maxmargin.lectures import demonstrations
     from maxmargin.lectures.page import in_words
-    from maxmargin.report.plots import save_figure
 
     known = demonstrations()
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        print(f"There is no demonstration called {name!r}.{hint} All names: maxmargin demo --list", file=sys.stderr)
-        return 2
+        raise RefusedError(f"There is no demonstration called {name!r}.{hint} All names: maxmargin demo --list")
+    _check_drawing(picture)
     shown = known[name].run()
     print(in_words(known[name], shown))
     if shown.figure is not None:
-        path = picture or pathlib.Path("demo") / f"{name}.png"
-        save_figure(shown.figure, path)
-        print(f"Picture: {path.resolve()}")
+        _save(shown.figure, picture or pathlib.Path("demo") / f"{name}.png")
+    elif picture is not None:
+        print(f"This demonstration has no picture: {picture} is not written.")
     return 0 if all(holds for _, holds in shown.claims) else 1
+
+
+def _check_drawing(picture: pathlib.Path | None) -> None:
+    """Better to miss matplotlib or a folder now than after the computations. None is a place yet to be chosen."""
+    from maxmargin.report.plots import check_picture, pyplot
+
+    try:
+        if picture is None:
+            pyplot()
+        else:
+            check_picture(picture)
+    except (ImportError, OSError, ValueError) as wrong:
+        raise RefusedError(str(wrong)) from wrong
+
+
+def _save(figure: Any, path: pathlib.Path) -> None:
+    from maxmargin.report.plots import save_figure
+
+    try:
+        save_figure(figure, path)
+    except (OSError, ValueError) as wrong:
+        raise RefusedError(f"Cannot draw {path}: {wrong}") from wrong
+    print(f"Picture: {path.resolve()}")
 
 
 def run_demo(picture: pathlib.Path) -> None:
@@ -77,9 +124,8 @@ def run_demo(picture: pathlib.Path) -> None:
     from sklearn.preprocessing import StandardScaler
 
     from maxmargin.estimators import SVC
-    from maxmargin.report.plots import pyplot
 
-    pyplot()  # better to miss it now than after the training
+    _check_drawing(picture)
     X, y = load_breast_cancer(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
     machine = SVC(C=10, gamma=0.01)
@@ -93,7 +139,6 @@ def run_demo(picture: pathlib.Path) -> None:
     print(f"Support vectors: {len(machine.support_)}; at most {bound:.1%} leave-one-out error")
     print(f"Margin 1/||w||: {machine.margin_:.4f}\n\n{machine.certificate_!r}\n")
     draw_demo(picture)
-    print(f"Picture: {picture.resolve()}")
 
 
 def draw_demo(path: pathlib.Path) -> None:
@@ -102,7 +147,7 @@ def draw_demo(path: pathlib.Path) -> None:
 
     from maxmargin.estimators import SVC
     from maxmargin.lectures.data import SIGNS_23_1, TABLE_23_1
-    from maxmargin.report.plots import draw_machine, pyplot, save_figure
+    from maxmargin.report.plots import draw_machine, pyplot
 
     notes, labels = TABLE_23_1, SIGNS_23_1
     hard = SVC(kernel="linear", C=float("inf")).fit(notes, labels)
@@ -112,4 +157,4 @@ def draw_demo(path: pathlib.Path) -> None:
     draw_machine(hard, notes, labels, left, f"hard margin, width 2/||w|| = {2 * hard.margin_:.3f}")
     gap = soft.certificate_.relative_gap
     draw_machine(soft, moons, sides, right, f"Gaussian kernel, C = 10, relative gap {gap:.1g}")
-    save_figure(figure, path)
+    _save(figure, path)

@@ -5,6 +5,7 @@ This is the only file that calls scikit-learn's validation.
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
 from collections.abc import Callable
@@ -48,6 +49,14 @@ def boolean(value: Any) -> bool:
 def number(value: Any) -> bool:
     """A finite real number."""
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def numbers(value: Any) -> Array | None:
+    """The value as an array of float64, or None if it is none: text, ragged lists."""
+    try:
+        return np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        return None
 
 
 def one_of(*options: Any) -> Rule:
@@ -137,7 +146,7 @@ def prediction_data(estimator: Any, X: Any, objects: bool) -> Any:
 
 
 _LAYOUT: Layout = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "C"}
-LARGEST_CODE = 2.0**62  # of a category: fits into 64 bits
+MOST_CATEGORIES = 2**24  # of a feature; their table has a column each
 DENSE: Layout = _LAYOUT | {"accept_sparse": False}
 DENSE_OF_ANY_NUMBERS: Layout = DENSE | {"dtype": "numeric"}
 
@@ -162,28 +171,58 @@ def non_negative(estimator: Any, X: Any) -> Any:
     """X itself, all of whose entries are >= 0."""
     if (X.data if sparse.issparse(X) else X).min(initial=0) < 0:
         raise ValueError(
-            f"Negative values in data passed to {type(estimator).__name__}: {_first_entry(estimator, X, X < 0)}."
+            f"Negative values in data passed to {type(estimator).__name__}: {first_entry(estimator, X, X < 0)}."
         )
     return X
 
 
 def category_codes(estimator: Any, X: Array) -> Array:
-    """X as integers 0, 1, 2, ...; fractions are rounded down, as scikit-learn does, but not in silence."""
+    """X as integers 0, 1, 2, ..., those above ``MOST_CATEGORIES`` as that number.
+
+    Fractions are rounded down, as scikit-learn does, but not in silence.
+    """
     non_negative(estimator, X)
-    if X.dtype.kind != "f":
-        return X.astype(np.int64, copy=False)
-    codes = X.clip(max=LARGEST_CODE).astype(np.int64)
-    fractions = codes != X
+    if X.dtype.kind == "f":
+        X = X.astype(np.float64, copy=False)  # half precision cannot be compared with MOST_CATEGORIES
+    if X.max(initial=0) < MOST_CATEGORIES:
+        codes = X.astype(np.int64, copy=False)
+    else:  # not by a cast, in which huge numbers would wrap around
+        huge = X >= MOST_CATEGORIES
+        codes = np.where(huge, MOST_CATEGORIES, np.where(huge, 0, X).astype(np.int64))
+    if X.dtype.kind == "f":
+        _warn_of_fractions(estimator, X, (codes != X) & (codes < MOST_CATEGORIES))
+    return codes
+
+
+def _warn_of_fractions(estimator: Any, X: Array, fractions: Array) -> None:
     if fractions.any():
-        warnings.warn(
-            f"{type(estimator).__name__}: {_first_entry(estimator, X, fractions)}, and categories are 0, 1, 2, ...: "
-            "it is rounded down. sklearn.preprocessing.OrdinalEncoder makes such numbers of anything.",
-            stacklevel=4,
+        warn_user(
+            f"{type(estimator).__name__}: {first_entry(estimator, X, fractions)}, and categories are 0, 1, 2, ...: "
+            "it is rounded down. sklearn.preprocessing.OrdinalEncoder makes such numbers of anything."
+        )
+
+
+def learnable_codes(estimator: Any, X: Array) -> Array:
+    """``category_codes`` to learn from: every category below the largest has a place in a table, so none is huge."""
+    codes = category_codes(estimator, X)
+    if codes.max(initial=0) == MOST_CATEGORIES:
+        entry = first_entry(estimator, X, codes == MOST_CATEGORIES)
+        raise ValueError(
+            f"{type(estimator).__name__}: {entry}, and categories are 0, 1, 2, ... below "
+            f"{MOST_CATEGORIES}. sklearn.preprocessing.OrdinalEncoder makes such numbers of anything."
         )
     return codes
 
 
-def _first_entry(estimator: Any, X: Any, wrong: Any) -> str:
+def warn_user(message: str) -> None:
+    """A warning that points at the first line outside this package, however deep the check was called."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __name__.partition(".")[0]:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
+
+
+def first_entry(estimator: Any, X: Any, wrong: Any) -> str:
     """Which feature has which value in which row, for the first entry that is wrong."""
     row, feature = (int(places[0]) for places in wrong.nonzero())
     return f"{feature_label(estimator, feature)} is {X[row, feature]} in row {row}"
@@ -262,8 +301,8 @@ def _compact(X: Any) -> Any:
     return X
 
 
-def sample_weights(sample_weight: Any, n: int) -> Array:
-    """One finite weight >= 0 per row, not all zero."""
+def sample_weights(sample_weight: Any, n: int, all_zero: bool = False) -> Array:
+    """One finite weight >= 0 per row; all of them zero only if ``all_zero`` says that this may be."""
     if sample_weight is None:
         return np.ones(n)
     if isinstance(sample_weight, Real):
@@ -277,14 +316,14 @@ def sample_weights(sample_weight: Any, n: int) -> Array:
     if (weights < 0).any():
         at = int(np.argmax(weights < 0))
         raise ValueError(f"Negative values in sample_weight: {weights[at]} at row {at}; weights must be >= 0.")
-    if not weights.any():
+    if not (all_zero or weights.any()):
         raise ValueError("All values in sample_weight are zero: there is no row left to learn from.")
     return weights
 
 
-def weighted(sample_weight: Any, X: Any, *others: Any) -> tuple[Any, ...]:
+def weighted(sample_weight: Any, X: Any, *others: Any, all_zero: bool = False) -> tuple[Any, ...]:
     """The weights above zero, and the rows of X and of the others that have them: a row of weight 0 is no row."""
-    weights = sample_weights(sample_weight, X.shape[0])
+    weights = sample_weights(sample_weight, X.shape[0], all_zero)
     if weights.all():
         return weights, X, *others
     used = np.flatnonzero(weights)

@@ -30,16 +30,17 @@ class Moments(NamedTuple):
         """
         weights = self.weights + other.weights
         share = np.divide(other.weights, weights, out=np.zeros_like(weights), where=weights > 0)[:, None]
-        apart = other.means - self.means
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            apart = other.means - self.means
             squares = self.squares + other.squares + self.weights[:, None] * share * apart**2
-        return Moments(weights, self.means + share * apart, squares)
+            means = self.means + share * apart
+        return Moments(weights, means, squares)
 
     def pooled(self) -> Moments:
         """All groups as one."""
         weight = self.weights.sum()
-        mean = self.weights @ self.means / weight
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = self.weights @ self.means / weight
             squares = self.squares.sum(axis=0) + self.weights @ (self.means - mean) ** 2
         return Moments(np.array([weight]), mean[None], squares[None])
 

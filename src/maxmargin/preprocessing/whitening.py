@@ -58,7 +58,7 @@ class Whitener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Subtract the means. Sparse X would become dense, so it is refused unless this is False.
     scale : bool, default=True
         Divide by the standard deviations, those from the mean even if it is not subtracted. A feature that does not
-        vary is divided by 1, so that it becomes 0.
+        vary is divided by 1: centred it becomes 0, otherwise it stays as it is.
     decorrelate : bool, default=False
         Multiply by R^(-1/2), the symmetric root (ZCA): of all ways to make features uncorrelated it is the one that
         changes them least, so they keep their names. Sparse X is refused.

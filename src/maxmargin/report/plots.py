@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import pathlib
 from typing import Any
 
@@ -22,11 +23,30 @@ def pyplot() -> Any:
         raise ImportError("Pictures need matplotlib: pip install matplotlib.") from missing
 
 
+def check_picture(path: pathlib.Path) -> None:
+    """An error, before anything is computed, if there will be no picture at that path."""
+    pyplot()
+    known = importlib.import_module("matplotlib.backend_bases").FigureCanvasBase.get_supported_filetypes()
+    if _format(path) not in known:
+        raise ValueError(f"Cannot draw {path}: no picture ends in {path.suffix}, but in .{', .'.join(sorted(known))}.")
+    if path.is_dir():
+        raise IsADirectoryError(f"Cannot draw {path}: it is a folder; name a file in it.")
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    if not folder.is_dir():
+        raise NotADirectoryError(f"Cannot draw {path}: {folder} is no folder.")
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"Cannot draw {path}: the folder {folder} is not to be written to.")
+
+
+def _format(path: pathlib.Path) -> str:
+    return path.suffix.lstrip(".").lower() or "png"
+
+
 def save_figure(figure: Any, path: pathlib.Path) -> None:
     """Write the picture under another name first, so that the file is never half written; then close the figure."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.part")
-    figure.savefig(unfinished, dpi=120, format=path.suffix.lstrip(".") or "png")
+    figure.savefig(unfinished, dpi=120, format=_format(path))
     unfinished.replace(path)
     pyplot().close(figure)
 
