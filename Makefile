@@ -11,6 +11,7 @@ help:
 	@echo "make lint   ruff, pyright, import-linter"
 	@echo "make bench  measure against scikit-learn and scikit-learn-intelex; BENCH=... are options, see CONTRIBUTING.md"
 	@echo "make docs   run the lectures' demonstrations and build all pages: docs/_build/index.html"
+	@echo "make clean  remove all that the other targets made, .venv included"
 
 .venv/made:
 	$(PYTHON) -m venv .venv
@@ -45,4 +46,6 @@ docs: .venv/with-docs
 	@echo "docs/_build/index.html"
 
 clean:
-	rm -rf .venv demo build docs/_build docs/reference src/maxmargin.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv demo build docs/_build docs/reference src/maxmargin.egg-info
+	rm -rf .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find docs/lectures -mindepth 1 ! -name table.md -delete

@@ -4,7 +4,7 @@ import pathlib
 import sys
 import time
 
-from maxmargin.lectures.page import pages, write_page
+from maxmargin.lectures.page import pages, remove_unused_pictures, write_page
 
 FOLDER = pathlib.Path(__file__).parent / "lectures"
 
@@ -15,3 +15,6 @@ if __name__ == "__main__":
             begun = time.perf_counter()
             write_page(page, FOLDER)
             print(f"lectures/{page.name}.md  {time.perf_counter() - begun:.1f} s", flush=True)
+    if not chosen:
+        for name in remove_unused_pictures(FOLDER):
+            print(f"lectures/images/{name}  removed: no page shows it")

@@ -1,16 +1,26 @@
 """The table that says where everything of the lecture notes is."""
 
 import importlib
+import inspect
 import os
 import pathlib
 import re
 
 import pytest
 
-from maxmargin.lectures import demonstrations
+import maxmargin.lectures
+import maxmargin.textbook
+from maxmargin.lectures import demonstrations, pages
 
 TABLE = pathlib.Path(__file__).parents[2] / "docs" / "lectures" / "table.md"
+LECTURES = pathlib.Path(maxmargin.lectures.__path__[0])
 NOTES = os.environ.get("MAXMARGIN_NOTES")
+TEXTBOOK = {
+    function.__name__: set(re.findall(r"\w+", inspect.getsource(function)))
+    for path in pathlib.Path(maxmargin.textbook.__path__[0]).glob("[a-z]*.py")
+    for function in vars(importlib.import_module(f"maxmargin.textbook.{path.stem}")).values()
+    if inspect.isfunction(function)
+}
 MARKS = {
     "formula": re.compile(r"^\$\$"),
     "algorithm": re.compile(r"\bAlgorithm \d|^def |^SVM-DUAL"),
@@ -33,8 +43,11 @@ def rows():
 
 def marked(text):
     """(line, kind) of everything in a note that needs a row. A formula is known by the line where its block opens."""
-    inside = False
+    inside, before = False, ""
     for number, line in enumerate(text.splitlines(), 1):
+        if "\t" in line and "\t" not in before:  # columns begin
+            yield number, "table"
+        before = line
         for kind, mark in MARKS.items():
             if mark.search(line) and not (kind == "formula" and inside):
                 yield number, kind
@@ -60,6 +73,35 @@ def test_rows_lead_somewhere():
         anchors = re.findall(r"\((\w+)\.md#([\w-]+)\)", page)
         assert anchors, where
         assert set(anchors) <= known, where
+
+
+def test_pages_use_the_functions_of_their_rows():
+    sources = {one.name: source_of(one.name) for one in pages()}
+    unused = [
+        f"{note}:{line} {name}"
+        for note, line, _, _, code, page in rows()
+        for name in re.findall(r"`(?:\w+\.)+(\w+)`", code)
+        if not any(name in used_in(sources[shown]) for shown in re.findall(r"\((\w+)\.md#", page))
+    ]
+    assert unused == []
+
+
+def used_in(source):
+    """All names in a page's code, and those in the textbook functions that are among them."""
+    names, found = set(), set(re.findall(r"\w+", source))
+    while found - names:
+        names |= found
+        found = {name for function in names & TEXTBOOK.keys() for name in TEXTBOOK[function]}
+    return names
+
+
+def source_of(page):
+    """The code of a page, without the texts, and of the modules that it keeps to itself."""
+    name = f"note_{page}" if page.isdigit() else page
+    texts = [(LECTURES / f"{name}.py").read_text(encoding="utf-8")]
+    helpers = {"errata": ["slips"]}.get(page, re.findall(r"\b_[a-z]\w*\b", texts[0]))
+    texts += [path.read_text(encoding="utf-8") for path in LECTURES.glob("*.py") if path.stem in helpers]
+    return re.sub(r'"""(?:.|\n)*?"""', "", "\n".join(texts))
 
 
 @pytest.mark.skipif(NOTES is None, reason="MAXMARGIN_NOTES names no folder of notes")

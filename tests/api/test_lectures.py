@@ -1,7 +1,9 @@
 """The demonstrations of the lecture notes: every claim holds, pages and the command line show them."""
 
+import os
 import pathlib
 import re
+import sys
 
 import matplotlib as mpl
 import pytest
@@ -74,6 +76,113 @@ def test_command_line_tells_of_a_claim_that_fails(capsys, monkeypatch):
     monkeypatch.setattr("maxmargin.lectures.demonstrations", lambda: {"wrong": wrong})
     assert main(["demo", "wrong"]) == 1
     assert "[FAILS] two and two are five" in capsys.readouterr().out
+
+
+def never():
+    raise AssertionError("the computation was begun")
+
+
+@pytest.fixture
+def unrun(monkeypatch):
+    """A demonstration that must not be begun."""
+    monkeypatch.setattr("maxmargin.lectures.demonstrations", lambda: {"one": Demonstration("one", "0", "1", "", never)})
+    monkeypatch.setattr("sklearn.datasets.load_breast_cancer", lambda **_: never())
+
+
+@pytest.mark.parametrize("name", [[], ["one"]], ids=["machines", "demonstration"])
+def test_pictures_that_cannot_be_are_refused_before_computing(name, unrun, tmp_path, capsys):
+    (tmp_path / "file").touch()
+    (tmp_path / "folder.png").mkdir()
+    for picture, words in {
+        "file/below/picture.png": f"{tmp_path / 'file'} is no folder",
+        "picture.xyz": "no picture ends in .xyz, but in ",
+        "folder.png": "it is a folder; name a file in it",
+        "x" * 300 + ".png": "File name too long",
+    }.items():
+        assert main(["demo", *name, "--picture", str(tmp_path / picture)]) == 2
+        said = capsys.readouterr()
+        assert words in said.err
+        assert said.err.count("\n") == 1
+        assert said.out == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.png"]
+
+
+@pytest.mark.parametrize("name", [[], ["one"]], ids=["machines", "demonstration"])
+def test_without_matplotlib_nothing_is_begun(name, unrun, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    assert main(["demo", *name]) == 2
+    assert capsys.readouterr().err == "Pictures need matplotlib: pip install matplotlib.\n"
+
+
+def test_a_picture_that_fails_late_is_one_line(monkeypatch, tmp_path, capsys):
+    drawn = Demonstration("drawn", "000", "Drawn", "", lambda: Shown(figure=pyplot().figure()))
+    monkeypatch.setattr("maxmargin.lectures.demonstrations", lambda: {"drawn": drawn})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "demo").touch()  # where the folder would be
+    assert main(["demo", "drawn"]) == 2
+    said = capsys.readouterr()
+    assert "Drawn (note 000)" in said.out
+    assert re.fullmatch(r"Cannot draw demo/drawn\.png: .*\n", said.err)
+    pyplot().close("all")
+
+
+def test_a_demonstration_without_picture_says_so(monkeypatch, tmp_path, capsys):
+    bare = Demonstration("bare", "errata", "Bare", "", Shown)
+    monkeypatch.setattr("maxmargin.lectures.demonstrations", lambda: {"bare": bare})
+    assert main(["demo", "bare", "--picture", str(tmp_path / "picture.png")]) == 0
+    said = capsys.readouterr().out
+    assert "Bare (errata)" in said
+    assert "This demonstration has no picture" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pipe_that_is_closed_ends_the_list_quietly(monkeypatch, capfd):
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        assert main(["demo", "--list"]) == 141
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("tex", "words"),
+    [
+        (r"\theta_{ljk} = \ln\eta_{ljk}", "theta_ljk = ln eta_ljk"),
+        (r"\min\frac12\|w\|^2 + C\sum_i\xi_i", "min 1/2 ||w||^2 + C sum_i xi_i"),
+        (
+            r"1 - s(\mathbf a^T\mathbf x)\,y \quad\text{where}\quad s\gamma y \ne 1",
+            "1 - s(a^T x) y where s gamma y != 1",
+        ),
+        (r"\hat\pi_l = \frac{\sum_i y_{il}}{n}", "hat pi_l = (sum_i y_il)/n"),
+        (r"\frac\lambda2, \frac1{2c}, \frac{1}{\|w\|}", "lambda/2, 1/(2c), 1/||w||"),
+        (r"w_{y_i}^Tx_i > \max_{j\ne y_i} w_j^Tx_i", "w_(y_i)^T x_i > max_(j != y_i) w_j^T x_i"),
+        (r"\max\left\{0, 1 - \alpha_iy_i\right\} \ge 0", "max{0, 1 - alpha_i y_i} >= 0"),
+        (r"\sqrt2x_1x_2 \le \sqrt{k + 1}", "sqrt(2) x_1 x_2 <= sqrt(k + 1)"),
+        ("\\Sigma =\n\\mathrm{diag}(\\sigma_1^2,\\dots,\\sigma_p^2)", "Sigma =\ndiag(sigma_1^2,...,sigma_p^2)"),
+        (r"10^{-7} e^{-\gamma y} \binom{d+p}{p} (\cdot)_+", "10^-7 e^(-gamma y) binom(d+p, p) (.)_+"),
+    ],
+)
+def test_formulas_in_words(tex, words):
+    assert page.formula_in_words(tex) == words
+
+
+@pytest.mark.parametrize("one", pages(), ids=lambda one: one.name)
+def test_nothing_of_tex_is_left_in_words(one):
+    for shown in one.demonstrations:
+        words = page.in_words(shown, Shown(claims=(("$\\alpha$ of `x_i`", True),)))
+        assert not re.search(r"[$\\`\0\1]|[a-z](frac|quad|text|math)|[_^]{", words), shown.name
+        assert "[holds] alpha of x_i" in words
+        assert words.splitlines()[0].endswith(f"(note {one.name})" if one.name.isdigit() else f"({one.name})")
+
+
+def test_pictures_that_no_page_shows_are_removed(tmp_path):
+    (tmp_path / "images").mkdir()
+    for name in ("old.png", "new.png"):
+        (tmp_path / "images" / name).touch()
+    (tmp_path / "000.md").write_text("![New](images/new.png)", encoding="utf-8")
+    assert page.remove_unused_pictures(tmp_path) == ["old.png"]
+    assert [path.name for path in (tmp_path / "images").iterdir()] == ["new.png"]
 
 
 def test_pages_named_in_the_index_exist():

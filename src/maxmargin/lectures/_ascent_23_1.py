@@ -37,6 +37,14 @@ def run(name: str, loss: Loss, C: float, literal: bool, passes: int) -> Run:
     return Run(name, C, alpha, history, certify(problem, alpha), machine.certificate_.dual)
 
 
+def decided_apart(run: Run) -> float:
+    """The largest difference, on all rows, of f by the algorithm's multipliers and by ``LinearSVC`` (hinge loss)."""
+    X, y = data.cancer()
+    f = dual_ascent.decide(X, X, y, run.alpha, kernels.linear)
+    machine = LinearSVC(loss="hinge", C=run.C, fit_intercept="regularized", tol=1e-10).fit(X, y)
+    return float(np.abs(f - machine.decision_function(X)).max())
+
+
 def change_by_appended_one(sigma: float = 3.0) -> float:
     """The largest change of a Gaussian kernel's matrix when line 1 appends a 1 to every example."""
     X, _ = data.cancer()

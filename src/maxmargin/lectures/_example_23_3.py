@@ -8,12 +8,10 @@ from itertools import combinations
 import numpy as np
 from scipy.optimize import linprog
 
-from maxmargin.core.rows import Array
 from maxmargin.lectures.data import SIGNS_23_1, TABLE_23_1
 
 ON_MARGIN = np.array([0, 1, 3, 12, 13])  # x1, x2, x4, x13, x14
-PRINTED = np.array([0.0437, 0.2162, 0.1427, 0.3589, 0.0437])
-PRINTED_W, PRINTED_B = np.array([0.833, 0.334]), -3.332
+PRINTED_W = np.array([0.833, 0.334])
 PRINTED_PRODUCTS = np.array([4.332, 4.331, 4.331, 2.333, 2.332])  # w'x_i, first column of the note's second table
 W, B = (Fraction(5, 6), Fraction(1, 3)), Fraction(-10, 3)
 CONDITIONS = np.vstack([(SIGNS_23_1[ON_MARGIN, None] * TABLE_23_1[ON_MARGIN]).T, SIGNS_23_1[ON_MARGIN]])
@@ -52,10 +50,3 @@ def ranges() -> list[tuple[float, float]]:
         cost = np.eye(5)[i]
         ends.append(tuple(s * linprog(s * cost, A_eq=CONDITIONS, b_eq=TARGET).fun for s in (1, -1)))
     return ends
-
-
-def all_rows(alpha: Array) -> Array:
-    """Multipliers of all 14 points from those of the five on the margin."""
-    full = np.zeros(len(SIGNS_23_1))
-    full[ON_MARGIN] = alpha
-    return full

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.lectures import _example_23_3, _slide_losses, _support_counts, _tanks
+from maxmargin.lectures import _example_23_3, _slide_losses, _support_counts, _tanks, data
 from maxmargin.lectures.drawing import GREY, INK, PALETTE, field, frame, line, points
 from maxmargin.report.plots import COLOURS
 
@@ -211,7 +211,7 @@ def optimal_multipliers(axes: Any, ranges: Any, ours: Any) -> None:
     """All optimal values of each multiplier, the note's and ours."""
     rows, (low, high) = np.arange(5), np.transpose(ranges)
     axes.barh(rows, high - low, left=low, height=0.35, color=SHADE, label="all optimal values")
-    axes.plot(_example_23_3.PRINTED, rows, "o", color=PALETTE[1], label="printed in the note")
+    axes.plot(data.ALPHA_23_1[_example_23_3.ON_MARGIN], rows, "o", color=PALETTE[1], label="printed in the note")
     axes.plot(ours, rows, "D", color=PALETTE[0], ms=5, label="SVC")
     names = [f"$x_{{{i + 1}}}$" for i in _example_23_3.ON_MARGIN]
     label(axes, "$\\alpha_i$", "", "the multipliers are not unique", yticks=rows, yticklabels=names)
@@ -243,11 +243,11 @@ def ascents(left: Any, right: Any, runs: Any) -> None:
     """Algorithm 23.1: the dual against passes, and the multipliers at the end."""
     for run, colour in zip(runs, PALETTE, strict=False):
         below = [max(1 - row["dual"] / run.best, 1e-13) for row in run.history]
-        left.semilogy(below, color=colour, lw=2, label=run.name)
+        left.loglog(np.arange(1, len(below) + 1), below, color=colour, lw=2, label=run.name)
         right.plot(np.sort(run.alpha)[::-1][:120] / run.C, color=colour, lw=2, label=run.name)
     label(left, "passes", "dual below its maximum, relative", "ascent of the dual")
     label(right, "multipliers, largest first", "$\\alpha_k / C$", "line 13 clips at C")
-    left.legend(fontsize=8, loc="center right")
+    left.legend(fontsize=8, loc="lower left")
     right.legend(fontsize=8)
 
 
@@ -258,7 +258,7 @@ def room_of_the_car(axes: Any, changes: dict[str, Any]) -> None:
     """The loss of the car's image as its scores change."""
     t = np.linspace(-1, 4, 101)
     for (name, change), colour in zip(changes.items(), PALETTE, strict=False):
-        moved = [_slide_losses.losses(_slide_losses.SCORES + s * np.outer([0, 1, 0], change))[1] for s in t]
+        moved = [_slide_losses.losses(data.SLIDE_SCORES + s * np.outer([0, 1, 0], change))[1] for s in t]
         axes.plot(t, moved, color=colour, label=name)
     label(axes, "change", "loss of the car", "room for the car's scores")
     axes.legend(fontsize=8)

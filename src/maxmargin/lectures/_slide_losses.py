@@ -9,11 +9,10 @@ from sklearn.datasets import load_iris
 
 from maxmargin.core.rows import Array
 from maxmargin.estimators import LinearSVC
+from maxmargin.lectures.data import SLIDE_SCORES
 from maxmargin.textbook import multiclass
 
 IMAGES = ("cat", "car", "frog")
-# Scores of the classes cat, car and frog, one row for each image (004:452-454 has them in columns).
-SCORES = np.array([[3.2, 5.1, -1.7], [1.3, 4.9, 2.0], [2.2, 2.5, -3.1]])
 LABELS = np.arange(3)
 
 
@@ -24,7 +23,7 @@ def losses(scores: Array, kind: str = "sum") -> Array:
 
 def by_the_slides_code() -> list[float]:
     """The losses of the three images by the function printed on the slide (004:734-741)."""
-    return [float(multiclass.L_i_vectorized(scores, i, np.eye(3))) for i, scores in enumerate(SCORES)]
+    return [float(multiclass.L_i_vectorized(scores, i, np.eye(3))) for i, scores in enumerate(SLIDE_SCORES)]
 
 
 def of_random_scores(n: int = 1000) -> Array:
@@ -37,7 +36,7 @@ def room(change: Any, most: float = 100.0) -> float:
     low, high = 0.0, most
     while high - low > 1e-12:
         t = 0.5 * (low + high)
-        moved = SCORES.copy()
+        moved = SLIDE_SCORES.copy()
         moved[1] += t * np.asarray(change)
         low, high = (t, high) if losses(moved)[1] == 0 else (low, t)
     return low
@@ -54,6 +53,35 @@ def added_by_own_class(X: Array, y: Array, samples: int = 20) -> Array:
     """How much every loss grows when the sum includes j = y_i, for random W."""
     Ws = np.random.default_rng(0).normal(size=(samples, y.max() + 1, X.shape[1]))
     return np.array([loss_with_own_class(W, X, y) - multiclass.losses(W, X, y) for W in Ws])
+
+
+def slopes_with_own_class(X: Array, y: Array, samples: int = 5, h: float = 1e-6) -> tuple[Array, Array]:
+    """Gradients at random W: of the sum over all classes by differences, of the slides' sum by its formula."""
+    Ws = np.random.default_rng(1).normal(size=(samples, y.max() + 1, X.shape[1]))
+    steps = h * np.eye(Ws[0].size).reshape(-1, *Ws[0].shape)
+    measured = [
+        [(loss_with_own_class(W + s, X, y) - loss_with_own_class(W - s, X, y)).sum() / (2 * h) for s in steps]
+        for W in Ws
+    ]
+    formula = [multiclass.gradient_of_F(W, X, y, 1.0, "sum") - W for W in Ws]
+    return np.reshape(measured, Ws.shape), np.array(formula)
+
+
+def objective_of_mean(W: Array, X: Array, y: Array, C: float) -> float:
+    """1/2 ||W||^2 + C sum_i of the mean over the K - 1 other classes."""
+    others = np.arange(len(W)) != y[:, None]
+    return 0.5 * np.sum(W**2) + C * multiclass.margins(W, X, y)[others].reshape(len(y), -1).mean(axis=1).sum()
+
+
+def rises_of_mean(X: Array, y: Array, C: float, samples: int = 200) -> tuple[float, float]:
+    """By how much the objective of the mean at C is higher, relatively, than at the W of the sum at C / (K - 1): the
+    least over random steps from there, and at the W of the sum at C.
+    """
+    W = joint(X, y, C / y.max())
+    best, rng = objective_of_mean(W, X, y, C), np.random.default_rng(2)
+    steps = 0.01 * np.linalg.norm(W) * rng.normal(size=(samples, *W.shape)) / np.sqrt(W.size)
+    around = min(objective_of_mean(W + step, X, y, C) for step in steps)
+    return around / best - 1, objective_of_mean(joint(X, y, C), X, y, C) / best - 1
 
 
 def flowers() -> tuple[Array, Array]:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.rows import Array
 from maxmargin.estimators import SVC
 from maxmargin.lectures import data
 
@@ -20,16 +19,9 @@ class Tried(NamedTuple):
     gap: float
 
 
-def rows() -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """400 rows of the breast cancer data to tune on, and 169 kept aside."""
-    X, y = data.cancer()
-    order = np.random.default_rng(0).permutation(len(y))
-    return (X[order[:400]], y[order[:400]]), (X[order[400:]], y[order[400:]])
-
-
 def cross_validate(C: float, gamma: float, folds: int = 5) -> Tried:
-    """A Gaussian machine on each part of the rows for tuning, tried on the rest."""
-    (X, y), _ = rows()
+    """A Gaussian machine on all folds of the 400 rows but one, tried on that one."""
+    (X, y), _ = data.cancer_parts()
     fold, scores, gaps = np.arange(len(y)) % folds, [], []
     for k in range(folds):
         machine = SVC(C=C, gamma=gamma).fit(X[fold != k], y[fold != k])
@@ -39,6 +31,6 @@ def cross_validate(C: float, gamma: float, folds: int = 5) -> Tried:
 
 
 def kept_aside(C: float, gamma: float) -> float:
-    """Accuracy on the rows kept aside."""
-    tuned_on, aside = rows()
+    """Accuracy on the 169 rows kept aside."""
+    tuned_on, aside = data.cancer_parts()
     return float(SVC(C=C, gamma=gamma).fit(*tuned_on).score(*aside))

@@ -17,6 +17,10 @@ TABLE_23_1 = np.array(
     ]
 )
 SIGNS_23_1 = np.array([1.0] * 8 + [-1.0] * 6)
+# The multipliers that example 23.3 prints (004:362-367): of x1, x2, x4, x13 and x14, the others are 0.
+ALPHA_23_1 = np.array([0.0437, 0.2162, 0, 0.1427, 0, 0, 0, 0, 0, 0, 0, 0, 0.3589, 0.0437])
+# Scores of the classes cat, car and frog, one row for each image (004:452-454 has them in columns).
+SLIDE_SCORES = np.array([[3.2, 5.1, -1.7], [1.3, 4.9, 2.0], [2.2, 2.5, -3.1]])
 XOR = np.array([[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])
 XOR_SIGNS = np.array([1.0, 1.0, -1.0, -1.0])
 
@@ -26,6 +30,13 @@ def cancer() -> tuple[Array, Array]:
     """Breast cancer: 569 rows, 30 features of mean 0 and variance 1, labels -1 (malignant) and +1."""
     X, y = (np.asarray(part) for part in load_breast_cancer(return_X_y=True))
     return (X - X.mean(axis=0)) / X.std(axis=0), 2.0 * y - 1
+
+
+def cancer_parts(n: int = 400) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """The breast cancer data, shuffled: n rows to train on, and the others kept aside."""
+    X, y = cancer()
+    order = np.random.default_rng(0).permutation(len(y))
+    return (X[order[:n]], y[order[:n]]), (X[order[n:]], y[order[n:]])
 
 
 @cache

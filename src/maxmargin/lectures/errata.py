@@ -1,8 +1,9 @@
 r"""Errata: slips of the notes, and the computations that show them
 
-Notes are written fast and read for years. Here is what had to be decided to make them run. A line is given by note and
-line number of the text (003:207 is line 207 of note 003). Each row has what is printed, what holds, and what a
-computation found. Differences of convention are no slips; they are in [the table of conventions](../conventions.md).
+Notes are written fast and read for years. Here is where a note is at odds with itself or with what can be computed. A
+line is given by note and line number of the text (003:207 is line 207 of note 003). Each row has what is printed, what
+holds, and what a computation found; letters, dates and spelling have none. Where notes merely differ from each other,
+see [the table of conventions](../conventions.md).
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ def slips_000() -> Shown:
     """Note 000"""
     return _shown(
         _Slip(
+            "000:110",
+            "the update adds the misclassified examples",
+            "those of E: right ones within the margin as well",
+            slips.right_ones_are_added,
+        ),
+        _Slip(
             "000:33, 58",
             "descent with this line search goes lower at every step and finds the minimum of a convex F",
             "true of smooth F; at a kink -grad F may lead upwards for every r ([it stalls](000.md#stalling-descent))",
             slips.line_search_stalls,
-        ),
-        _Slip(
-            "000:54",
-            "a random start is often better",
-            "F is strongly convex: every start has the one optimum to find",
-            slips.optimum_is_unique,
         ),
         _Slip("000:71", "line search moves lower", "line 3 accepts equality, so F may stay", slips.equality_accepted),
         _Slip(
@@ -49,13 +50,7 @@ def slips_000() -> Shown:
             "000:128",
             "the joint objective has no C, and w_k for w_K",
             "C = 1 whatever the number of rows",
-            slips.data_term_grows,
-        ),
-        _Slip(
-            "000:144",
-            "P(x2|y)^999 is a model of x",
-            "it is a score, no density of the copied weight",
-            slips.power_is_no_density,
+            None,
         ),
     )
 
@@ -128,13 +123,6 @@ def slips_002() -> Shown:
             slips.moved_away,
         ),
         _Slip(
-            "002:24",
-            "error = bias + variance + irreducible error",
-            "exact with the note's own definitions (best of the family, not quite the best, unavoidable); the bias and "
-            "variance of a majority vote do not add up to the rate of mistakes",
-            slips.no_sum_for_mistakes,
-        ),
-        _Slip(
             "002:376",
             "one machine per bit does not work",
             "it works where each bit is easy; a bit may join classes that no line separates from the others",
@@ -168,14 +156,14 @@ def slips_003() -> Shown:
         _Slip(
             "003:43",
             "a product over i of pi_i^y_i",
-            "over classes; i is an example everywhere else",
-            slips.product_is_the_share,
+            "over classes; from 003:77 on i is an example",
+            None,
         ),
         _Slip(
             "003:71, 75",
             "l is the class and the index of the sum",
             "the sum runs over all classes: another letter",
-            slips.posterior_sums_to_one,
+            None,
         ),
         _Slip(
             "003:77",
@@ -187,7 +175,7 @@ def slips_003() -> Shown:
             "003:79",
             "log p(D|theta) is called the likelihood",
             "the log-likelihood; both are largest at one point",
-            slips.log_has_the_same_maximum,
+            None,
         ),
         _Slip("003:95, 99", "y_j, eta_lj, x_j", "y_i, eta_ljk, x_i", slips.indices_of_the_likelihood),
         _Slip(
@@ -203,18 +191,6 @@ def slips_003() -> Shown:
             slips.posterior_is_linear,
         ),
         _Slip("003:145, 205", "w'x - b", "w'x + b elsewhere in the note: b has the other sign", slips.sign_of_b),
-        _Slip(
-            "003:183",
-            "two necessary conditions",
-            "sufficient ones, for a local minimum to be global",
-            slips.not_necessary,
-        ),
-        _Slip(
-            "003:205",
-            "alpha > 0 are exactly the examples on the margin",
-            "examples on the margin may have alpha = 0",
-            slips.zero_multiplier_on_the_margin,
-        ),
         _Slip(
             "003:207",
             "there is always a gap",
@@ -243,7 +219,11 @@ def slips_003() -> Shown:
             slips.squared_in_the_other_form,
         ),
         _Slip("003:257", "the Lagrangian, without signs", "alpha, beta >= 0", slips.signs_are_needed),
-        _Slip("003:127", "soft margin, 1993", "Cortes and Vapnik, Machine Learning 20, 1995", None),
+        _Slip(
+            "003:73", "x_j = x_j^k and theta_lj = ln eta_lj^k", "one entry per value k: theta_ljk = ln eta_ljk", None
+        ),
+        _Slip("003:127", "soft margin, 1993", "published by Cortes and Vapnik in Machine Learning 20, 1995", None),
+        _Slip("003:249", "minimise over w and b", "over w, b and the slacks", None),
         _Slip("003:283", "the constant C", "c, as before", None),
     )
 
@@ -325,7 +305,7 @@ def slips_004() -> Shown:
             "004:432, 439",
             "K(x_k, x_k) and K(x_i, x_k), also for the quadratic loss",
             "entries of the matrix with 1/(2C) on its diagonal",
-            slips.bare_kernel_diverges,
+            slips.loss_without_effect,
         ),
         _Slip("004:441", "alpha_k <= C for both losses", "for the hinge loss alone", slips.clipped_quadratic),
         _Slip(
@@ -364,6 +344,7 @@ def slips_004() -> Shown:
             "often, not always ([counted](004.md#ockham))",
             slips.fewest_is_not_best,
         ),
+        _Slip("004:811", "n is a share of the data", "n is the number of examples everywhere else", None),
         _Slip("004:268, 322", "d is the degree, then the number of features", "two letters", None),
         _Slip("004:442-444", "alpha_{t+1} = alpha twice, before and after t <- t + 1", "once", None),
         _Slip("004:699, 726", "questions Q, Q2, Q6", "Q3 to Q5 are missing", None),

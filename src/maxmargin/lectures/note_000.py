@@ -13,6 +13,7 @@ from itertools import pairwise, product
 import numpy as np
 
 from maxmargin.bayes import GaussianNB
+from maxmargin.core.rows import Array
 from maxmargin.estimators import SVC, LinearSVC
 from maxmargin.lectures import data
 from maxmargin.lectures.drawing import GREY, INK, PALETTE, panels
@@ -145,8 +146,8 @@ def multiclass_regions() -> Shown:
 
     $y(x) = \operatorname{argmax}_j w_j^Tx$. The constraint $w_{y_i}^Tx_i > \max_{j\ne y_i} w_j^Tx_i + 1$ asks the right
     class to lead by a margin of 1; what is missing is the multiclass hinge loss of example $i$. The note's objective
-    has no $C$ (it is 1). A constant feature stands for the bias. The regions are convex and meet in the plane's middle;
-    descent with diminishing steps on the note's objective (`textbook.multiclass.descend`) and
+    has no $C$ (it is 1). A constant feature stands for the bias. The regions are convex, and all three meet in one
+    point; descent with diminishing steps on the note's objective (`textbook.multiclass.descend`) and
     `LinearSVC(multi_class="crammer_singer")` find the same machine; descent with the printed line search stalls here as
     well.
     """
@@ -181,10 +182,15 @@ def fish() -> Shown:
     more.
 
     Is the support vector machine spared? Copying $k$ times replaces the feature by one of $\sqrt k$ times its size:
-    both have the same inner products, $k\,x_2x_2' = (\sqrt k x_2)(\sqrt k x_2')$, and the machine sees nothing else. So
+    both have the same inner products, $k\,x_2x_2' = (\sqrt k x_2)(\sqrt k x_2')$, and the machine sees nothing else
+    (checked below). So
 
     - a *linear* machine with large $C$ is spared: $w_2 / \sqrt k$ undoes the scale, and the penalty hardly counts;
-    - a linear machine with small $C$ moves, since weight has become cheaper than length by the factor $k$ in $\|w\|^2$;
+    - a linear machine with small $C$ moves, since weight has become cheaper than length by the factor $k$ in
+      $\|w\|^2$. Scaled fish lose by it. Fish that are centred only *gain* at $C = 0.001$: their weight varies by some 2
+      hg and their length by some 4 cm, so that weight was the dear feature, and the machine could not afford to
+      subtract it from length (what tells the kinds apart is being long *for one's weight*). Copies make it as cheap as
+      length, and cheaper;
     - an *RBF* machine of fixed width moves: distances are distances in weight, and rows become strangers to each other;
     - scaling each column to variance 1 does not undo the copies, for each copy has variance 1 already. *Decorrelating*
       does, for machines that see inner products: the copies are one direction of the covariance, and that is scaled to
@@ -220,18 +226,47 @@ def fish() -> Shown:
         ax.set(title=how, xlabel="copies of the weight", ylabel="accuracy on 4,000 other fish", ylim=(0.45, 0.95))
     axes[2].legend(fontsize=8, loc="lower left")
     rows = [(how, name, values[0], values[-1]) for how, curves in scores.items() for name, values in curves.items()]
-    plain, whitened = scores["centred, each column scaled"], scores["decorrelated"]
+    centred, plain, whitened = scores.values()
+    few, many = _weight_against_length(train, 1), _weight_against_length(train, 999)
+    apart = max(_copies_against_scale(train, k) for k in copies)
     return Shown(figure, (Table(("preparation", "machine", "1 copy", "999 copies"), rows),), (
-        ("naive Bayes loses more than 10 points to the copies", _drop(plain["naive Bayes"]) > 0.1),
-        ("the linear machine with C = 100 moves by less than 1 point", _drop(plain["linear SVM, C = 100"]) < 0.01),
-        ("the linear machine with C = 0.001 loses more than 5 points", _drop(plain["linear SVM, C = 0.001"]) > 0.05),
-        ("the RBF machine loses more than 10 points", _drop(plain["RBF SVM, gamma = 0.1"]) > 0.1),
+        (f"k copies and one column times sqrt(k) have the same decision values, to {apart:.0e}", apart < 1e-6),
+        ("scaled, naive Bayes loses more than 10 points to the copies", _lost(plain["naive Bayes"]) > 0.1),
+        ("the linear machine with C = 100 moves by less than 1 point", _moved(plain["linear SVM, C = 100"]) < 0.01),
+        ("the linear machine with C = 0.001 loses more than 5 points", _lost(plain["linear SVM, C = 0.001"]) > 0.05),
+        ("the RBF machine loses more than 10 points", _lost(plain["RBF SVM, gamma = 0.1"]) > 0.1),
+        ("centred only, the linear machine with C = 0.001 gains more than 3 points",
+         _lost(centred["linear SVM, C = 0.001"]) < -0.03),
+        (f"there a deviation of weight counts {few:.2f} times as much as one of length, with 999 copies {many:.2f}",
+         -0.3 < few < 0 and many < 2 * few),
         ("decorrelated, no support vector machine moves by half a point",
-         all(_drop(values) < 0.005 for name, values in whitened.items() if name != "naive Bayes")),
+         all(_moved(values) < 0.005 for name, values in whitened.items() if name != "naive Bayes")),
         ("decorrelated, naive Bayes gains more than 5 points without copies and loses more than 10 with them",
-         whitened["naive Bayes"][0] - plain["naive Bayes"][0] > 0.05 and _drop(whitened["naive Bayes"]) > 0.1),
+         whitened["naive Bayes"][0] - plain["naive Bayes"][0] > 0.05 and _lost(whitened["naive Bayes"]) > 0.1),
     ))  # fmt: skip
 
 
-def _drop(values: list[float]) -> float:
+def _lost(values: list[float]) -> float:
+    """Accuracy with one copy minus that with the most: negative for a gain."""
+    return values[0] - values[-1]
+
+
+def _moved(values: list[float]) -> float:
     return max(values) - min(values)
+
+
+def _weight_against_length(fish: tuple[Array, Array], k: int) -> float:
+    """Of the linear machine at C = 0.001 on centred fish: the weights of all copies beside that of length, each times
+    the standard deviation of its feature.
+    """
+    X = Whitener(scale=False).fit_transform(data.with_copies(fish[0], k))
+    w = SVC(kernel="linear", C=0.001).fit(X, fish[1]).coef_[0] * X.std(axis=0)
+    return float(w[1:].sum() / w[0])
+
+
+def _copies_against_scale(fish: tuple[Array, Array], k: int) -> float:
+    """The largest difference of decision values between k copies and one column times sqrt(k), at C = 0.1."""
+    X = Whitener().fit_transform(fish[0])
+    both = data.with_copies(X, k), X * [1.0, k**0.5]
+    one, other = (SVC(kernel="linear", C=0.1, tol=1e-8).fit(Z, fish[1]).decision_function(Z) for Z in both)
+    return float(np.abs(one - other).max())

@@ -92,6 +92,15 @@ def write_page(page: Page, folder: pathlib.Path) -> None:
     save_text(folder / f"{page.name}.md", "\n\n".join(part for part in parts if part) + "\n")
 
 
+def remove_unused_pictures(folder: pathlib.Path) -> list[str]:
+    """Delete the pictures in ``images`` that no page of the folder shows any more; returns their names."""
+    text = "\n".join(page.read_text(encoding="utf-8") for page in folder.glob("*.md"))
+    unused = [path for path in sorted((folder / "images").glob("*")) if f"(images/{path.name})" not in text]
+    for path in unused:
+        path.unlink()
+    return [path.name for path in unused]
+
+
 def _section(demonstration: Demonstration, shown: Shown, folder: pathlib.Path) -> Iterable[str]:
     yield f"({demonstration.name.replace('_', '-')})="
     yield f"## {demonstration.title}"
@@ -118,17 +127,98 @@ def cell(value: Any) -> str:
 
 def in_words(demonstration: Demonstration, shown: Shown) -> str:
     """A demonstration for a terminal: its text, its numbers, its claims."""
-    parts = [f"{demonstration.title} (note {demonstration.page})\n", _plain(demonstration.text)]
+    where = f"note {demonstration.page}" if demonstration.page.isdigit() else demonstration.page
+    parts = [f"{demonstration.title} ({where})\n", _plain(demonstration.text)]
     parts += [_columns(table) for table in shown.tables]
-    parts += ["\n".join(f"[{'holds' if holds else 'FAILS'}] {sentence}" for sentence, holds in shown.claims)]
+    parts += ["\n".join(f"[{'holds' if holds else 'FAILS'}] {_plain(sentence)}" for sentence, holds in shown.claims)]
     return "\n\n".join(part for part in parts if part)
 
 
 def _plain(text: str) -> str:
-    """Without the marks of Markdown and TeX: links as their text, Greek letters by name."""
+    """Without the marks of Markdown and TeX: links as their text, formulas in words."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    text = re.sub(r"\$\$?|`", "", text).replace("\\|", "||")
-    return re.sub(r"\\(?:[,;!]|left|right|(?:math|operator)\w+)|\\", "", text)
+    return re.sub(r"`([^`]*)`|\$\$?([^$]+)\$\$?", lambda found: found[1] or formula_in_words(found[2] or ""), text)
+
+
+# Marks that pieces of a formula carry until all are in place: a space if letters or digits meet, a space if anything
+# but an operator or a closing mark follows.
+_APART, _GAP = "\0", "\1"
+_TOKEN = re.compile(r"\\[a-zA-Z]+ *|\\.|\s+|.", re.DOTALL)
+_SYMBOLS = {
+    "le": " <= ", "ge": " >= ", "ne": " != ", "leftarrow": " <- ", "pm": "+-", "cdot": ".", "dots": "...",
+    "ell": f"{_APART}l{_APART}", "varepsilon": f"{_APART}epsilon{_APART}",
+    "left": "", "right": "", "!": "", "|": "||", "\\": " ",
+} | dict.fromkeys(("quad", "qquad", ",", ";", ":", " "), " ")  # fmt: skip
+
+
+def _fraction(above: str, below: str) -> str:
+    return f"{_APART}{_factor(above)}/{_factor(below)}{_GAP}"
+
+
+def _factor(text: str) -> str:
+    """In parentheses unless it is a number, a name or a norm."""
+    return text if re.fullmatch(r"\d+|[^\W\d_]+(_[^\W_]+)?|\|\|\w+\|\|", text) else f"({text})"
+
+
+def _script(text: str) -> str:
+    """An index or a power, in parentheses unless it is a number or a name with at most a sign."""
+    return (text if re.fullmatch(r"[-+*]?[^\W_]*", text) else f"({text})") + _APART
+
+
+def _word(text: str) -> str:
+    return f"{_APART}{text}{_APART}"
+
+
+# Commands with arguments: how many, and what they make of them.
+_STRUCTURES: dict[str, tuple[int, Callable[..., str]]] = {
+    "frac": (2, _fraction),
+    "binom": (2, lambda above, below: _word(f"binom({above}, {below})")),
+    "sqrt": (1, lambda text: _word(f"sqrt({text})")),
+    **dict.fromkeys(("text", "mathbf", "mathbb", "mathrm", "operatorname"), (1, _word)),
+}
+
+
+def formula_in_words(tex: str) -> str:
+    """A TeX formula for a terminal: commands as symbols or by their names, only the braces that are to be seen."""
+    text = _read(_TOKEN.findall(tex)[::-1])
+    return re.sub(r" *\n *", "\n", re.sub(r" {2,}", " ", text)).strip()
+
+
+def _read(tokens: list[str]) -> str:
+    """The formula up to its end or the end of its group. Writes: tokens, those to come, the next one last."""
+    pieces = []
+    while tokens and tokens[-1] != "}":
+        pieces.append(_piece(tokens))
+    text = re.sub(rf"{_GAP}{_APART}*(?=[\w(\[|])", " ", "".join(pieces))
+    text = re.sub(rf"(?<=[\w)\]'])[{_APART}{_GAP}]+(?=[^\W_])", " ", text)
+    return re.sub(f"[{_APART}{_GAP}]", "", text)
+
+
+def _piece(tokens: list[str]) -> str:
+    """The next token with its arguments. Writes: tokens."""
+    token = tokens.pop()
+    if token == "{":
+        text = _read(tokens)
+        del tokens[-1:]
+        return text
+    if token in "_^":
+        return token + _script(_argument(tokens))
+    if not token.startswith("\\"):
+        return token
+    name = token[1:].rstrip() or " "
+    if name in _STRUCTURES:
+        count, made = _STRUCTURES[name]
+        return made(*(_argument(tokens) for _ in range(count)))
+    if name in _SYMBOLS:
+        return _SYMBOLS[name]
+    return _word(token[1:]) if name.isalpha() else name
+
+
+def _argument(tokens: list[str]) -> str:
+    """The next group or token that is no space. Writes: tokens."""
+    while tokens and tokens[-1].isspace():
+        tokens.pop()
+    return re.sub(f"[{_APART}{_GAP}]", "", _piece(tokens)).strip() if tokens else ""
 
 
 def _columns(table: Table) -> str:

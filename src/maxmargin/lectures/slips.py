@@ -26,7 +26,6 @@ from maxmargin.textbook import (
 from maxmargin.textbook import soft_margin as soft
 
 Finding = tuple[str, bool]
-NOTES_ALPHA = {0: 0.0437, 1: 0.2162, 3: 0.1427, 12: 0.3589, 13: 0.0437}  # 004:362-367
 
 
 def line_search_stalls() -> Finding:
@@ -36,43 +35,22 @@ def line_search_stalls() -> Finding:
     return f"breast cancer, C = 1: it ends {above:.0%} above the optimum", above > 0.1
 
 
-def optimum_is_unique() -> Finding:
-    X, y = data.two_clouds()
-    ends = [_descended(X, y, np.random.default_rng(seed).normal(size=2)) for seed in range(3)]
-    return f"three starts end within {np.ptp(ends, axis=0).max():.0e} of each other", bool(
-        np.ptp(ends, axis=0).max() < 1e-2
-    )
-
-
-def _descended(X, y, start):
-    F, slope = (lambda w: gradient_descent.F(w, X, y, 1.0)), (lambda w: gradient_descent.gradient_of_F(w, X, y, 1.0))
-    return gradient_descent.subgradient_descent(F, slope, start, 5000)[0]
-
-
 def equality_accepted() -> Finding:
     r = gradient_descent.line_search(lambda w: 1.0, np.ones(1), np.zeros(1))
     return f"F = 1 everywhere: r = {r} is returned, and F stays", r == 0.5
 
 
+def right_ones_are_added() -> Finding:
+    X, y = data.cancer()
+    w, _ = gradient_descent.soft_margin(X, y, 0.01)
+    gaps = y * (X @ w)
+    inside, wrong = int(np.sum(gaps < 1)), int(np.sum(gaps <= 0))
+    return f"breast cancer, C = 0.01: E has {inside} examples, of which {wrong} are misclassified", inside > 2 * wrong
+
+
 def zero_loss_at_equality() -> Finding:
     loss = multiclass.L_i_vectorized(np.array([1.0]), 0, np.array([[2.0], [1.0]]))
     return f"a lead of exactly 1 has the loss {loss:g}", loss == 0
-
-
-def data_term_grows() -> Finding:
-    X, y = data.three_clouds()
-    W = np.eye(3)[:, :2]
-    ratio = (
-        multiclass.losses(W, np.vstack([X, X]), np.append(y, y), "max").sum() / multiclass.losses(W, X, y, "max").sum()
-    )
-    return f"twice the rows: {ratio:g} times the data term", bool(abs(ratio - 2) < 1e-12)
-
-
-def power_is_no_density() -> Finding:
-    # The integral of the standard normal density to the power k is (2 pi)^(-k/2) sqrt(2 pi / k).
-    k = 999
-    digits = (-k / 2 * np.log(2 * np.pi) + 0.5 * np.log(2 * np.pi / k)) / np.log(10)
-    return f"the integral of a normal density to the power 999 is 10^{digits:.0f}", bool(digits < -100)
 
 
 def margin_is_inverse_norm() -> Finding:
@@ -170,16 +148,6 @@ def moved_away() -> Finding:
     return text, bool(wrong_after < wrong and near_after > near)
 
 
-def no_sum_for_mistakes() -> Finding:
-    truth, votes = 1, np.array([1, 1, -1])  # three training sets, one point
-    mean_error, main = np.mean(votes != truth), 1
-    bias, variance = float(main != truth), np.mean(votes != main)
-    worse = np.array([1, -1, -1])
-    error, bias_2, variance_2 = np.mean(worse != truth), 1.0, np.mean(worse != -1)
-    text = f"votes (1, -1, -1) on a point of class 1: error {error:.2f}, bias 1, variance {variance_2:.2f}: no sum"
-    return text, bool(mean_error == bias + variance and error != bias_2 + variance_2)
-
-
 def gradient_that_vanishes() -> Finding:
     X, y = data.separable_clouds()
     w, b, _, _ = hard_margin.primal(X, y)
@@ -205,21 +173,10 @@ def bits_are_worst() -> Finding:
 
 
 def variances_not_deviations() -> Finding:
-    x = np.array([[0.0], [2.0], [10.0], [14.0]])
-    _, _, sigma = naive_bayes.gaussian_estimate(x, np.array([0, 0, 1, 1]))
-    return f"deviations 1 and 2: the entry of Sigma is {sigma[0]} = (1 + 4)/2, a mean of squares", sigma[0] == 2.5
-
-
-def product_is_the_share() -> Finding:
-    pi, y = np.array([0.2, 0.3, 0.5]), np.array([0, 1, 0])
-    return f"y = (0, 1, 0): the product over classes is {np.prod(pi**y):g} = pi_2", bool(np.prod(pi**y) == pi[1])
-
-
-def posterior_sums_to_one() -> Finding:
-    X, y = data.mushrooms()
-    posterior = naive_bayes.posterior(X, *naive_bayes.estimate(X, y, 3, 2))
-    return "with the sum over all classes the posteriors of nine rows sum to 1", bool(
-        np.allclose(posterior.sum(axis=1), 1)
+    x = 3.0 * np.random.default_rng(0).normal(size=1000)
+    likely = {entry: -0.5 * float(np.mean(x**2 / entry + np.log(entry))) for entry in (3.0, 9.0)}
+    return f"numbers of deviation 3: log-likelihood {likely[3.0]:.2f} with the entry 3, {likely[9.0]:.2f} with 9", (
+        likely[9.0] > likely[3.0]
     )
 
 
@@ -228,13 +185,6 @@ def denominator_varies() -> Finding:
     pi, eta = naive_bayes.estimate(X, y, 3, 2)
     p = sorted({round(float((pi * eta[:, 0, a] * eta[:, 1, g]).sum()), 3) for a, g in X})
     return f"p(x) of the rows counted: {p}", len(p) > 1
-
-
-def log_has_the_same_maximum() -> Finding:
-    shares = np.linspace(0.01, 0.99, 99)
-    likelihood = shares**3 * (1 - shares) ** 7
-    same = shares[likelihood.argmax()] == shares[np.log(likelihood).argmax()]
-    return f"3 of 10: both are largest at {shares[likelihood.argmax()]:.2f}", bool(same)
 
 
 def indices_of_the_likelihood() -> Finding:
@@ -271,22 +221,6 @@ def sign_of_b() -> Finding:
     w, b = np.array([5 / 6, 1 / 3]), -10 / 3
     plus, minus = (np.all(data.SIGNS_23_1 * (data.TABLE_23_1 @ w + s * b) > 0) for s in (1, -1))
     return "with b = -10/3, w'x + b separates table 23.1 and w'x - b does not", bool(plus and not minus)
-
-
-def not_necessary() -> Finding:
-    x = np.linspace(-3, 3, 601)
-    value = np.abs(x) ** 0.5
-    falling, rising = np.all(np.diff(value[:301]) < 0), np.all(np.diff(value[300:]) > 0)
-    bent = value[450] > 0.5 * (value[300] + value[600])
-    return "sqrt|x| is not convex and has one minimum", bool(falling and rising and bent)
-
-
-def zero_multiplier_on_the_margin() -> Finding:
-    machine = SVC(kernel="linear", C=float("inf")).fit(data.TABLE_23_1, data.SIGNS_23_1)
-    on = np.sum(np.abs(data.SIGNS_23_1 * machine.decision_function(data.TABLE_23_1) - 1) < 1e-6)
-    return f"example 23.3: {on} examples on the margin, {len(machine.support_)} multipliers above zero", bool(
-        len(machine.support_) < on
-    )
 
 
 def no_gap() -> Finding:
@@ -338,14 +272,14 @@ def squared_in_the_other_form() -> Finding:
 
 
 def signs_are_needed() -> Finding:
-    # One example at the origin, y = 1: w = 0, b = 1, xi = 0 and alpha = 0 are optimal; alpha = -1, beta = 2 pass too.
-    passes = soft.kkt(
-        np.zeros(1), 1.0, np.zeros(1), np.array([-1.0]), np.array([2.0]), np.zeros((1, 1)), np.ones(1), 1.0
-    )
-    complementary = passes["alpha_i [y_i (w'x_i + b) - 1 + xi_i]"] == 0 and passes["beta_i xi_i"] == 0
-    return "alpha = -1, beta = 2, c = 1 at an example on the margin satisfy both products", bool(
-        complementary and passes["alpha_i, beta_i, xi_i >= 0"] > 0
-    )
+    # The hyperplane with x = -1 and x = 3 on its margins instead of -1 and 1, and the multipliers that it asks for.
+    X, y, c = np.array([[1.0], [-1.0], [3.0]]), np.array([1.0, -1.0, 1.0]), 1.0
+    w, b, xi, alpha = np.array([0.5]), -0.5, np.array([1.0, 0.0, 0.0]), np.array([1.0, 0.625, -0.375])
+    found = soft.kkt(w, b, xi, alpha, c - alpha, X, y, c)
+    printed = max(value for name, value in found.items() if not name.startswith("alpha_i, beta_i"))
+    value, best = soft.objective(w, b, X, y, c), soft.objective(np.ones(1), 0.0, X, y, c)
+    text = f"x = 1, -1, 3: alpha = (1, 0.625, -0.375) fulfils all that is printed, at {value}; the optimum is {best}"
+    return text, bool(printed < 1e-12 and value > best)
 
 
 def absolute_distance() -> Finding:
@@ -417,7 +351,7 @@ def equal_rows() -> Finding:
 
 
 def formulas_of_the_book() -> Finding:
-    X, y, alpha = data.TABLE_23_1, data.SIGNS_23_1, _printed_alpha()
+    X, y, alpha = data.TABLE_23_1, data.SIGNS_23_1, data.ALPHA_23_1
     w = (alpha * y) @ X
     b = np.mean((y - X @ w)[alpha > 0])
     return f"with the printed multipliers w = ({w[0]:.3f}, {w[1]:.3f}), b = {b:.3f}", bool(abs(b + 3.332) < 2e-3)
@@ -429,7 +363,7 @@ def exact_weights() -> Finding:
 
 
 def printed_products() -> Finding:
-    w, x1, x2 = (_printed_alpha() * data.SIGNS_23_1) @ data.TABLE_23_1, *data.TABLE_23_1[:2]
+    w, x1, x2 = (data.ALPHA_23_1 * data.SIGNS_23_1) @ data.TABLE_23_1, *data.TABLE_23_1[:2]
     rounded = float(np.array([0.833, 0.334]) @ x1)
     text = f"w'x_2 = {w @ x2:.4f} with the printed multipliers; w'x_1 = {rounded:.3f} with the printed w"
     return text, bool(abs(w @ x2 - 4.331) > 5e-4 and abs(rounded - 4.332) > 2e-3)
@@ -437,18 +371,12 @@ def printed_products() -> Finding:
 
 def multipliers_not_unique() -> Finding:
     X, y = data.TABLE_23_1, data.SIGNS_23_1
-    ours, printed = hard_margin.dual(X @ X.T, y)[0], _printed_alpha()
+    ours, printed = hard_margin.dual(X @ X.T, y)[0], data.ALPHA_23_1
     values = [hard_margin.W(a, X @ X.T, y) for a in (ours, printed)]
     apart = np.abs(ours - printed).max()
     return f"W = {values[0]:.5f} and {values[1]:.5f} with multipliers {apart:.2f} apart", abs(
         values[0] - values[1]
     ) < 1e-4 < apart
-
-
-def _printed_alpha():
-    alpha = np.zeros(14)
-    alpha[list(NOTES_ALPHA)] = list(NOTES_ALPHA.values())
-    return alpha
 
 
 def step_is_exact() -> Finding:
@@ -470,16 +398,17 @@ def gaussian_does_not_see_the_one() -> Finding:
     return f"the kernel matrices with and without the 1 differ by {apart:.0e}", bool(apart < 1e-12)
 
 
-def bare_kernel_diverges() -> Finding:
-    X, y = data.two_clouds(n=10)
-    rows, C = dual_ascent.append_one(X), 0.01
-    bare, full = rows @ rows.T, rows @ rows.T + np.eye(20) / (2 * C)
-    alpha, values = np.zeros(20), []
-    for _ in range(5):
-        for k in range(20):
-            alpha[k] = max(0.0, alpha[k] + (1 - y[k] * ((alpha * y) @ full[k])) / bare[k, k])
-        values.append(dual_ascent.dual_objective(alpha, full, y))
-    return f"C = 0.01, five sweeps with 1/K(x, x): the dual falls to {values[-1]:.0e}", values[-1] < -1
+def loss_without_effect() -> Finding:
+    X, y = data.two_clouds()
+    rows, C = dual_ascent.append_one(X), 0.1
+    read_literally, _ = dual_ascent.svm_dual(X, y, kernels.linear, C)  # K(x_i, x_k) of lines 6 and 11 knows no 1/(2C)
+    gap = certify(
+        soft_margin(Gram(Linear(), rows), y, C, Loss.SQUARED_HINGE, bias=Bias.NONE), read_literally
+    ).relative_gap
+    return (
+        f"with K(x_i, x_k) both losses have the multipliers of the hinge; for the quadratic one a gap of {gap:.0%}",
+        gap > 0.01,
+    )
 
 
 def clipped_quadratic() -> Finding:
@@ -502,8 +431,7 @@ def unseen_error_above_the_bound() -> Finding:
 
 
 def doubled_scores() -> Finding:
-    scores = np.array([[3.2, 5.1, -1.7], [1.3, 4.9, 2.0], [2.2, 2.5, -3.1]])
-    mean = [float(multiclass.losses(s * np.eye(3), scores, np.arange(3)).mean()) for s in (1, 2)]
+    mean = [float(multiclass.losses(s * np.eye(3), data.SLIDE_SCORES, np.arange(3)).mean()) for s in (1, 2)]
     return f"the mean loss of the slides' W is {mean[0]:.2f}, that of 2W {mean[1]:.2f}", mean[1] > mean[0] > 0
 
 

@@ -26,11 +26,11 @@ def solve_part(B, v, alpha, K, y, C):
     q = -y[B] * v[B] - Q @ alpha[B]  # gradient of the minimised dual at alpha_B = 0, others held
     total = np.array([y[B] @ alpha[B] - y @ alpha])  # minus that of the others: what rounding left over is made good
     solution, z, _, _ = solve_qp(Q, q, *box(len(B), C), y[None, B], total, epsilon=1e-12)
-    return at_bounds(solution, z, C)
+    return at_bounds(solution, z, C, y[B])
 
 
 def decompose(K, y, C, q=10, epsilon=1e-6, max_iter=10_000):
-    """alpha, b and the history."""
+    """alpha, b and the history; q is even."""
     alpha, v, history = np.zeros(len(y)), y.astype(float), []
     B, violation = working_set(v, alpha, y, C, q)
     for t in range(max_iter + 1):

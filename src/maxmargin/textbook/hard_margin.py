@@ -32,7 +32,7 @@ def dual(K, y):
     n = len(y)
     Q = y[:, None] * K * y
     alpha, z, _, history = solve_qp(Q, -np.ones(n), *box(n, np.inf), y[None, :], np.zeros(1))
-    return at_bounds(alpha, z, np.inf), history
+    return at_bounds(alpha, z, np.inf, y), history
 
 
 def bias(alpha, K, y):

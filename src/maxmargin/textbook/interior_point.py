@@ -16,54 +16,70 @@ NO_SOLUTION = (
 )
 
 
-def longest_step(at, direction):
-    """The largest t <= 1 with at + t direction >= 0."""
-    falling = direction < 0
-    return min(1.0, np.min(-at[falling] / direction[falling], initial=1.0))
+def start(P, q, G, h, A, d):
+    """The least of 1/2 x'Px + q'x + 1/2 ||Gx - h||^2 with Ax = d; s = h - Gx and z = -s are lifted above zero."""
+    system = np.block([[P + G.T @ G, A.T], [A, np.zeros((len(A), len(A)))]])
+    x, v = np.split(np.linalg.lstsq(system, np.concatenate([G.T @ h - q, d]), rcond=None)[0], [len(q)])
+    s = h - G @ x
+    return x, v, *(t if t.min() > 0 else t + 1 - t.min() for t in (s, -s))
 
 
-def newton_step(P, G, A, s, z, residuals, complementarity):
-    """The step after which all conditions hold to first order and s_i z_i has changed by -complementarity_i.
+def longest_step(s, z, ds, dz):
+    """The largest t <= 1 with s + t ds >= 0 and z + t dz >= 0."""
+    at, along = np.append(s, z), np.append(ds, dz)
+    falling = along < 0
+    return min(1.0, np.min(-at[falling] / along[falling], initial=1.0))
+
+
+def eliminated(P, G, A, s, z, residuals, complementarity):
+    """(dx, dv, ds, dz) that takes the residuals to zero to first order and changes s_i z_i by -complementarity_i.
 
     ds and dz are eliminated; what is left is scaled to a unit diagonal, since z_i / s_i reaches both 0 and infinity.
     """
-    of_dual, of_inequality, of_equality = residuals
-    lifted = (z * of_inequality - complementarity) / s
+    dual, inequality, equality = residuals
+    lifted = (z * inequality - complementarity) / s
     block = P + G.T @ ((z / s)[:, None] * G)
     scale = np.append(1 / np.sqrt(np.diag(block)), np.ones(len(A)))
     system = scale[:, None] * np.block([[block, A.T], [A, np.zeros((len(A), len(A)))]]) * scale
-    right = scale * np.concatenate([-of_dual - G.T @ lifted, -of_equality])
     try:
-        solution = scale * np.linalg.solve(system, right)
+        solution = scale * np.linalg.solve(system, scale * np.append(-dual - G.T @ lifted, -equality))
     except np.linalg.LinAlgError as singular:
         raise ValueError(NO_SOLUTION) from singular
-    dx, dv = solution[: len(P)], solution[len(P) :]
-    return dx, dv, -of_inequality - G @ dx, lifted + z / s * (G @ dx)
+    dx, dv = np.split(solution, [len(P)])
+    return dx, dv, -inequality - G @ dx, lifted + z / s * (G @ dx)
 
 
-def solve_qp(P, q, G, h, A=None, d=(), epsilon=1e-11, max_iter=200):
+def newton_step(P, G, A, s, z, residuals, complementarity):
+    """The same, and once more for what rounding left of the residuals."""
+    dual, inequality, equality = residuals
+    dx, dv, ds, dz = eliminated(P, G, A, s, z, residuals, complementarity)
+    left = dual + P @ dx + A.T @ dv + G.T @ dz, inequality + G @ dx + ds, equality + A @ dx
+    more = eliminated(P, G, A, s, z, left, complementarity + z * ds + s * dz)
+    return tuple(one + two for one, two in zip((dx, dv, ds, dz), more, strict=True))
+
+
+def solve_qp(P, q, G, h, A=None, d=(), epsilon=1e-10, max_iter=100):
     """x, the multipliers z and v, and the history; an error where there is no solution."""
     A = np.zeros((0, len(q))) if A is None else A
-    x, v, s, z = np.zeros(len(q)), np.zeros(len(d)), np.maximum(h, 1.0), np.ones(len(h))  # Gx + s = h need not hold
+    (x, v, s, z), history = start(P, q, G, h, A, d), []
     size = 1 + max(
         np.abs(P).max(), np.abs(q).max(), np.abs(h).max(), np.abs(G).sum(axis=0).max()
     )  # of residuals' terms
-    history = []
     for t in range(max_iter):
         residuals = P @ x + q + G.T @ z + A.T @ v, G @ x + s - h, A @ x - d
         violation = max(np.abs(r).max(initial=0.0) for r in residuals)
         value, mu = 0.5 * x @ P @ x + q @ x, s @ z / len(h)
         history.append({"iteration": t, "objective": value, "violation": violation, "gap": s @ z})
-        rounding = violation <= 1e-6 * size and violation > 0.5 * history[max(t - 1, 0)]["violation"]
+        rounding = violation <= 1e-7 * size and violation > 0.5 * history[max(t - 1, 0)]["violation"]
         if s @ z <= epsilon * (1 + abs(value)) and (violation <= epsilon * size or rounding):
             return x, z, v, history
-        if max(np.abs(x).max(), z.max()) > 1e7 * size:
+        if max(np.abs(x).max(), z.max()) > 1e10 * size:
             raise ValueError(NO_SOLUTION)
         _, _, ds, dz = newton_step(P, G, A, s, z, residuals, s * z)  # predictor: straight to s_i z_i = 0
-        step = min(longest_step(s, ds), longest_step(z, dz))
+        step = longest_step(s, z, ds, dz)
         centre = ((s + step * ds) @ (z + step * dz) / len(h) / mu) ** 3 * mu  # the less it achieves, the nearer to it
         dx, dv, ds, dz = newton_step(P, G, A, s, z, residuals, s * z + step**2 * ds * dz - centre)  # corrector
-        step = 0.99 * min(longest_step(s, ds), longest_step(z, dz))
+        step = 0.99 * longest_step(s, z, ds, dz)
         x, v, s, z = x + step * dx, v + step * dv, s + step * ds, z + step * dz
     raise ValueError(f"no solution after {max_iter} iterations: {history[-1]}")
 
@@ -75,8 +91,18 @@ def box(n, bound):
     return np.vstack([-np.eye(n), np.eye(n)]), np.repeat([0.0, bound], n)
 
 
-def at_bounds(x, z, bound):
-    """An interior point touches no bound: x with those entries at their bound whose multiplier exceeds their slack."""
-    n = len(x)
-    x = np.where(z[:n] > x, 0.0, x)
-    return x if np.isinf(bound) else np.where(z[n:] > bound - x, bound, x)
+def at_bounds(x, z, bound, a):
+    """An interior point touches no bound: x with entries near a bound on it, and a'x as before (a_i is -1 or +1).
+
+    Near is: the multiplier is larger than the slack, and the slack is no more than rounding. What a'x lost goes to the
+    entry with the most room.
+    """
+    n, small = len(x), 1e-6 * x.max()
+    low = (z[:n] > x) & (x < small)
+    high = np.zeros(n, bool) if np.isinf(bound) else (z[n:] > bound - x) & (bound - x < small)
+    snapped = np.where(low, 0.0, np.where(high, bound, x))
+    room = np.where(low | high, 0.0, np.minimum(x, bound - x))
+    free = np.argmax(room)
+    if room[free] > 0:
+        snapped[free] += a[free] * (a @ x - a @ snapped)
+    return snapped

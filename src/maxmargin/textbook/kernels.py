@@ -52,7 +52,7 @@ def smallest_eigenvalue(K):
 
 def distance(K_xx, K_xy, K_yy):
     """||phi(x) - phi(y)||, from inner products alone."""
-    return np.sqrt(K_xx - 2 * K_xy + K_yy)
+    return np.sqrt(np.maximum(K_xx - 2 * K_xy + K_yy, 0.0))
 
 
 def cosine(K_xx, K_xy, K_yy):

@@ -1,7 +1,9 @@
 """Joint machines for K classes (notes 000 and 004): a weight vector per class, the highest score w_j'x wins.
 
+Note 004 has the mean of the sum loss and no norm, which leaves W open: 2W is as good as W once the loss is zero.
+
 maximum (000)   F(W) = 1/2 sum_j ||w_j||^2 + C sum_i max{0, max_{j != y_i} w_j'x_i + 1 - w_{y_i}'x_i}    (000 has C = 1)
-sum (004)       F(W) = 1/2 sum_j ||w_j||^2 + C sum_i sum_{j != y_i} max(0, w_j'x_i - w_{y_i}'x_i + 1)
+sum             F(W) = 1/2 sum_j ||w_j||^2 + C sum_i sum_{j != y_i} max(0, w_j'x_i - w_{y_i}'x_i + 1)
 """
 
 import numpy as np

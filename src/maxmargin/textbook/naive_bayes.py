@@ -25,12 +25,15 @@ def log_likelihood(X, y, pi, eta):
 
 
 def posterior(X, pi, eta):
-    """softmax(x'theta_l + beta_l) with theta = ln eta, beta = ln pi and x the indicators (0 ln 0 = 0 where x = 0)."""
+    """softmax(x'theta_l + beta_l) with theta = ln eta, beta = ln pi and x the indicators (0 ln 0 = 0 where x = 0).
+
+    A row that is impossible in every class tells nothing of its class: it has the prior.
+    """
     with np.errstate(divide="ignore"):
         theta, beta = np.log(eta), np.log(pi)
     scores = beta + sum(theta[:, j, X[:, j]].T for j in range(X.shape[1]))
-    top = scores.max(axis=1, keepdims=True)
-    weights = np.exp(scores - np.where(np.isfinite(top), top, 0.0))
+    scores = np.where(np.isneginf(scores).all(axis=1, keepdims=True), beta, scores)
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     return weights / weights.sum(axis=1, keepdims=True)
 
 

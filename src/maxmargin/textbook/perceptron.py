@@ -7,7 +7,7 @@ def perceptron(X, y, max_epochs=1000, rng=None):
     """Add each misclassified example to w, its label to b, until an epoch makes no mistake.
 
     A generator visits the examples in random orders; the boundary that comes out depends on them. Novikoff (1962): at
-    most (R / margin)^2 mistakes, R the largest norm of (x, 1).
+    most (R ||(w, b)||)^2 mistakes, R the largest norm of (x, 1), for any w and b with y (w'x + b) >= 1 on all examples.
     """
     w, b, history = np.zeros(X.shape[1]), 0.0, []
     for epoch in range(1, max_epochs + 1):

@@ -32,7 +32,7 @@ def one_vs_all(X, y, train):
 def bits(X, y, train):
     """The "bad option": labels as binary numbers, a machine per bit; one wrong bit is a wrong class.
 
-    Bit patterns that are no class at all are answered with -1.
+    Labels are integers; bit patterns that are no class at all are answered with -1.
     """
     classes, index = np.unique(y, return_inverse=True)
     width = max(1, int(np.ceil(np.log2(len(classes)))))
@@ -40,6 +40,6 @@ def bits(X, y, train):
 
     def predict(Z):
         code = sum((score(Z) >= 0).astype(int) << bit for bit, score in enumerate(machines))
-        return np.append(classes, [-1] * (2**width - len(classes)))[code]
+        return np.append(classes, np.full(2**width - len(classes), -1, classes.dtype))[code]
 
     return predict

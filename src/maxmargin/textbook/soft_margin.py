@@ -23,9 +23,9 @@ def W(alpha, K, y, c, p=1):
     return alpha.sum() - 0.5 * (alpha * y) @ K @ (alpha * y) - 0.5 * ridge * alpha @ alpha
 
 
-def lagrangian(w, b, xi, alpha, beta, X, y, c):
-    """L(w, b, xi, alpha, beta) for p = 1."""
-    return 0.5 * w @ w + c * xi.sum() - alpha @ (y * (X @ w + b) - 1 + xi) - beta @ xi
+def lagrangian(w, b, xi, alpha, beta, X, y, c, p=1):
+    """L(w, b, xi, alpha, beta)."""
+    return 0.5 * w @ w + c * (xi**p).sum() - alpha @ (y * (X @ w + b) - 1 + xi) - beta @ xi
 
 
 def primal(X, y, c, p=1):
@@ -45,7 +45,7 @@ def dual(K, y, c, p=1):
     n, bound = len(y), c if p == 1 else np.inf
     Q = y[:, None] * K * y + (0.0 if p == 1 else 1 / (2 * c)) * np.eye(n)
     alpha, z, _, history = solve_qp(Q, -np.ones(n), *box(n, bound), y[None, :], np.zeros(1))
-    return at_bounds(alpha, z, bound), history
+    return at_bounds(alpha, z, bound, y), history
 
 
 def bias(alpha, K, y, c, p=1, small=1e-6):
@@ -64,13 +64,13 @@ def bias(alpha, K, y, c, p=1, small=1e-6):
     return 0.5 * (b[below].max() + b[above].min())
 
 
-def kkt(w, b, xi, alpha, beta, X, y, c):
-    """How far each condition of p = 1 is from holding; all zero at the optimum."""
+def kkt(w, b, xi, alpha, beta, X, y, c, p=1):
+    """How far each condition is from holding; all zero at the optimum. The third is c - alpha_i - beta_i for p = 1."""
     gap = y * (X @ w + b) - 1 + xi
     return {
         "w - sum alpha_i y_i x_i": np.abs(w - (alpha * y) @ X).max(),
         "sum alpha_i y_i": abs(alpha @ y),
-        "c - alpha_i - beta_i": np.abs(c - alpha - beta).max(),
+        "c p xi_i^(p-1) - alpha_i - beta_i": np.abs(c * p * xi ** (p - 1) - alpha - beta).max(),
         "y_i (w'x_i + b) >= 1 - xi_i": max(0.0, -gap.min()),
         "alpha_i, beta_i, xi_i >= 0": max(0.0, -min(alpha.min(), beta.min(), xi.min())),
         "alpha_i [y_i (w'x_i + b) - 1 + xi_i]": np.abs(alpha * gap).max(),
