@@ -8,6 +8,7 @@ see [the table of conventions](../conventions.md).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -354,9 +355,15 @@ def slips_004() -> Shown:
 
 
 def _shown(*found: _Slip) -> Shown:
-    computed = [(slip, *slip.compute()) for slip in found if slip.compute is not None]
-    rows = [(slip.where, slip.printed, slip.holds, words) for slip, words, _ in computed]
-    rows += [(slip.where, slip.printed, slip.holds, "") for slip in found if slip.compute is None]
-    failed = tuple((f"the computation shows {slip.where}", False) for slip, _, shows in computed if not shows)
-    every = ((f"all {len(computed)} computations show what they should", True),)
+    """In the order of the note's lines."""
+    slips_and_words = [(slip, *(slip.compute() if slip.compute else ("", True))) for slip in sorted(found, key=_line)]
+    rows = [(slip.where, slip.printed, slip.holds, words) for slip, words, _ in slips_and_words]
+    failed = tuple((f"the computation shows {slip.where}", False) for slip, _, shows in slips_and_words if not shows)
+    computed = sum(slip.compute is not None for slip in found)
+    every = ((f"all {computed} computations show what they should", True),)
     return Shown(None, (Table(("line", "printed", "holds", "computed"), rows),), failed or every)
+
+
+def _line(slip: _Slip) -> int:
+    """The first of its lines: 33 of 000:33, 58."""
+    return int(re.split(r"\D", slip.where.partition(":")[2])[0])
