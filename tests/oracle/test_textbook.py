@@ -251,12 +251,36 @@ class TestQuadraticPrograms:
         with pytest.raises(ValueError, match="after 2 iterations"):
             interior_point.solve_qp(np.eye(1), np.ones(1), *interior_point.box(1, 1.0), max_iter=2)
 
+    @pytest.mark.parametrize("rows", [np.zeros((2, 1)), np.array([[1.0, 0.0]] * 2), np.array([[1.0, 2.0]] * 4)])
+    @pytest.mark.parametrize("C", [0.1, 1.0, 10.0, 1e4])
+    @pytest.mark.parametrize("p", [1, 2])
+    def test_equal_rows_of_both_classes(self, rows, C, p):
+        signs = np.tile([1.0, -1.0], len(rows) // 2)
+        (w, b, _), _, _ = textbook_soft.primal(rows, signs, C, p)
+        alpha, _ = textbook_soft.dual(rows @ rows.T, signs, C, p)
+        best = C * len(rows)  # w = 0, b = 0: every slack is 1
+        assert textbook_soft.objective(w, b, rows, signs, C, p) == pytest.approx(best, rel=1e-7)
+        assert textbook_soft.W(alpha, rows @ rows.T, signs, C, p) == pytest.approx(best, rel=1e-7)
+
+    @pytest.mark.parametrize("C", [1e-6, 1e-4])
+    def test_small_objectives_are_as_exact(self, C):
+        (w, b, _), _, _ = textbook_soft.primal(X[:50], y[:50], C)
+        alpha, _ = textbook_soft.dual(X[:50] @ X[:50].T, y[:50], C)
+        value = textbook_soft.objective(w, b, X[:50], y[:50], C)
+        assert textbook_soft.W(alpha, X[:50] @ X[:50].T, y[:50], C) == pytest.approx(value, rel=1e-8, abs=0)
+
     def test_no_free_support_vector(self):
         rows, signs = np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([1.0, -1.0, -1.0, 1.0])
         alpha, _ = textbook_soft.dual(rows @ rows.T, signs, 1.0)
         b = textbook_soft.bias(np.ones(4), rows @ rows.T, signs, 1.0)
         assert -1 <= b <= 1
         np.testing.assert_allclose(textbook_soft.W(alpha, rows @ rows.T, signs, 1.0), 4.0)
+
+
+@pytest.mark.parametrize("q", [0, 1, 3])
+def test_working_sets_have_pairs(q):
+    with pytest.raises(ValueError, match="q must be even and at least 2"):
+        decomposition.decompose(X[:10] @ X[:10].T, y[:10], 1.0, q=q)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "gaussian"])

@@ -25,12 +25,14 @@ def solve_part(B, v, alpha, K, y, C):
     Q = y[B, None] * K[np.ix_(B, B)] * y[B]
     q = -y[B] * v[B] - Q @ alpha[B]  # gradient of the minimised dual at alpha_B = 0, others held
     total = np.array([y[B] @ alpha[B] - y @ alpha])  # minus that of the others: what rounding left over is made good
-    solution, z, _, _ = solve_qp(Q, q, *box(len(B), C), y[None, B], total, epsilon=1e-12)
+    solution, z, _, _ = solve_qp(Q, q, *box(len(B), C), y[None, B], total)
     return at_bounds(solution, z, C, y[B])
 
 
 def decompose(K, y, C, q=10, epsilon=1e-6, max_iter=10_000):
-    """alpha, b and the history; q is even."""
+    """alpha, b and the history; q is even, at least 2."""
+    if q < 2 or q % 2:
+        raise ValueError(f"q must be even and at least 2; got {q}")
     alpha, v, history = np.zeros(len(y)), y.astype(float), []
     B, violation = working_set(v, alpha, y, C, q)
     for t in range(max_iter + 1):

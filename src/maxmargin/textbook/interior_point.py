@@ -34,19 +34,22 @@ def longest_step(s, z, ds, dz):
 def eliminated(P, G, A, s, z, residuals, complementarity):
     """(dx, dv, ds, dz) that takes the residuals to zero to first order and changes s_i z_i by -complementarity_i.
 
-    ds and dz are eliminated; what is left is scaled to a unit diagonal, since z_i / s_i reaches both 0 and infinity.
+    ds is eliminated, and dz where s_i > z_i; at active constraints z_i / s_i grows without end and would drown P.
     """
     dual, inequality, equality = residuals
-    lifted = (z * inequality - complementarity) / s
-    block = P + G.T @ ((z / s)[:, None] * G)
-    scale = np.append(1 / np.sqrt(np.diag(block)), np.ones(len(A)))
-    system = scale[:, None] * np.block([[block, A.T], [A, np.zeros((len(A), len(A)))]]) * scale
-    try:
-        solution = scale * np.linalg.solve(system, scale * np.append(-dual - G.T @ lifted, -equality))
-    except np.linalg.LinAlgError as singular:
-        raise ValueError(NO_SOLUTION) from singular
-    dx, dv = np.split(solution, [len(P)])
-    return dx, dv, -inequality - G @ dx, lifted + z / s * (G @ dx)
+    change = (z * inequality - complementarity) / s  # dz = change + z/s G dx
+    active = z > s
+    loose, below = G[~active], np.vstack([A, G[active]])
+    corner = np.diag(np.append(np.zeros(len(A)), -(s / z)[active]))
+    system = np.block([[P + loose.T @ ((z / s)[~active, None] * loose), below.T], [below, corner]])
+    right = np.concatenate([-dual - loose.T @ change[~active], -equality, -(s / z * change)[active]])
+    scale = 1 / np.sqrt(np.abs(system).max(axis=1))
+    trace = np.diag(np.repeat([1e-15, -1e-15], [len(P), len(below)]))  # of several solutions, one
+    solution = scale * np.linalg.solve(scale[:, None] * system * scale + trace, scale * right)
+    dx, dv, dz = np.split(solution, [len(P), len(P) + len(A)])
+    along = change + z / s * (G @ dx)
+    along[active] = dz
+    return dx, dv, -inequality - G @ dx, along
 
 
 def newton_step(P, G, A, s, z, residuals, complementarity):
@@ -58,22 +61,21 @@ def newton_step(P, G, A, s, z, residuals, complementarity):
     return tuple(one + two for one, two in zip((dx, dv, ds, dz), more, strict=True))
 
 
-def solve_qp(P, q, G, h, A=None, d=(), epsilon=1e-10, max_iter=100):
+def solve_qp(P, q, G, h, A=None, d=(), epsilon=1e-12, max_iter=100):
     """x, the multipliers z and v, and the history; an error where there is no solution."""
     A = np.zeros((0, len(q))) if A is None else A
     (x, v, s, z), history = start(P, q, G, h, A, d), []
-    size = 1 + max(
-        np.abs(P).max(), np.abs(q).max(), np.abs(h).max(), np.abs(G).sum(axis=0).max()
-    )  # of residuals' terms
+    sizes = [1 + np.abs(right).max(initial=0.0) for right in (q, h, np.asarray(d))]
     for t in range(max_iter):
         residuals = P @ x + q + G.T @ z + A.T @ v, G @ x + s - h, A @ x - d
-        violation = max(np.abs(r).max(initial=0.0) for r in residuals)
+        violation = max(np.abs(r).max(initial=0.0) / size for r, size in zip(residuals, sizes, strict=True))
         value, mu = 0.5 * x @ P @ x + q @ x, s @ z / len(h)
-        history.append({"iteration": t, "objective": value, "violation": violation, "gap": s @ z})
-        rounding = violation <= 1e-7 * size and violation > 0.5 * history[max(t - 1, 0)]["violation"]
-        if s @ z <= epsilon * (1 + abs(value)) and (violation <= epsilon * size or rounding):
+        distance = max(violation, s @ z / (abs(value) + epsilon))
+        history.append({"iteration": t, "objective": value, "violation": violation, "gap": s @ z, "distance": distance})
+        rounding = distance <= 1e-8 and distance > 0.5 * history[max(t - 1, 0)]["distance"]
+        if distance <= epsilon or rounding:
             return x, z, v, history
-        if max(np.abs(x).max(), z.max()) > 1e10 * size:
+        if max(np.abs(x).max(), z.max()) > 1e10 * (max(sizes) + np.abs(P).max() + np.abs(G).sum(axis=0).max()):
             raise ValueError(NO_SOLUTION)
         _, _, ds, dz = newton_step(P, G, A, s, z, residuals, s * z)  # predictor: straight to s_i z_i = 0
         step = longest_step(s, z, ds, dz)
@@ -81,7 +83,7 @@ def solve_qp(P, q, G, h, A=None, d=(), epsilon=1e-10, max_iter=100):
         dx, dv, ds, dz = newton_step(P, G, A, s, z, residuals, s * z + step**2 * ds * dz - centre)  # corrector
         step = 0.99 * longest_step(s, z, ds, dz)
         x, v, s, z = x + step * dx, v + step * dv, s + step * ds, z + step * dz
-    raise ValueError(f"no solution after {max_iter} iterations: {history[-1]}")
+    raise ValueError(f"no solution after {max_iter} iterations, {history[-1]}; is the data of a sensible scale?")
 
 
 def box(n, bound):

@@ -48,7 +48,7 @@ def dual(K, y, c, p=1):
     return at_bounds(alpha, z, bound, y), history
 
 
-def bias(alpha, K, y, c, p=1, small=1e-6):
+def bias(alpha, K, y, c, p=1):
     """b from the support vectors on the margin: mean of y_i (1 - xi_i) - w'x_i; p = 2 has xi_i = alpha_i / (2c).
 
     For p = 1 those have 0 < alpha_i < c; where there are none, b is the middle of the values that KKT allows.
@@ -56,7 +56,7 @@ def bias(alpha, K, y, c, p=1, small=1e-6):
     scores = K @ (alpha * y)
     xi = 0.0 if p == 1 else alpha / (2 * c)
     b = y * (1 - xi) - scores
-    low, high = alpha > small * c, alpha < (1 - small) * c if p == 1 else np.full(len(y), True)
+    low, high = alpha > 0, alpha < c if p == 1 else np.full(len(y), True)
     if np.any(low & high):
         return np.mean(b[low & high])
     below = np.where(y > 0, high, low)  # b_i <= b
