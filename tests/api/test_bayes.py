@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
@@ -75,7 +76,11 @@ def test_strings_tables_of_text_and_searches():
     fruit = np.array(["apple", "plum", "apple", "pear"] * 10)
     pipeline = make_pipeline(OrdinalEncoder(), CategoricalNB())
     assert pipeline.fit(colours, fruit).score(colours, fruit) == 1.0
-    with pytest.raises(ValueError, match="X contains text in column 'colour'"):
+    coded = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    tolerant = make_pipeline(coded, CategoricalNB(handle_unknown="ignore")).fit(colours, fruit)
+    new = pd.DataFrame({"colour": ["black", "blue"], "size": ["L", "XL"]})
+    assert tolerant.predict(new).tolist() == ["apple", "plum"]
+    with pytest.raises(ValueError, match=r"X contains text in column 'colour' .* and CategoricalNB .*OrdinalEncoder"):
         CategoricalNB().fit(colours, fruit)
     search = GridSearchCV(GaussianNB(), {"covariance": ["shared", "per_class"], "var_smoothing": [1e-9, 1e-2]}, cv=3)
     assert search.fit(IRIS_X, IRIS_Y).best_score_ > 0.9
@@ -146,6 +151,9 @@ def test_streams_need_their_classes():
         (GaussianNB(priors=[[0.5], [0.2, 0.3]]), "priors must be 3 numbers"),
         (MultinomialNB(alpha=-1), "alpha must be a finite number >= 0, or one for each feature"),
         (MultinomialNB(alpha="no"), "alpha must be"),
+        (MultinomialNB(alpha="1"), "alpha must be"),
+        (MultinomialNB(alpha=True), "alpha must be"),
+        (MultinomialNB(class_prior=["0.2", "0.3", "0.5"]), "class_prior must be 3 numbers"),
         (MultinomialNB(alpha=[1.0, 2.0]), "alpha has 2 values, and X has 4 features"),
         (MultinomialNB(class_prior=[2.0, -1.0, 0.0]), "class_prior must be 3 numbers"),
         (MultinomialNB(class_prior={0: 1.0}), "class_prior must be 3 numbers"),
@@ -164,7 +172,20 @@ def test_streams_need_their_classes():
 def test_bad_parameters(model, words):
     with pytest.raises(ValueError, match=words):
         model.fit(CODES, IRIS_Y)
-    assert not hasattr(model, "classes_")
+    with pytest.raises(NotFittedError):
+        model.predict(CODES)
+
+
+@pytest.mark.parametrize("model", [GaussianNB(), CategoricalNB(), MultinomialNB()], ids=str)
+def test_a_fit_that_fails_leaves_the_model_as_it_was(model):
+    model = clone(model).fit(CODES[:, :2], IRIS_Y)
+    before = model.predict_joint_log_proba(CODES[:, :2])
+    prior = "priors" if isinstance(model, GaussianNB) else "class_prior"
+    with pytest.raises(ValueError, match="must be 3 numbers"):
+        model.set_params(**{prior: [1.0]}).fit(CODES, IRIS_Y)
+    with pytest.raises(ValueError, match="must be 3 numbers"):
+        model.partial_fit(CODES[:, :2], IRIS_Y)
+    np.testing.assert_array_equal(model.predict_joint_log_proba(CODES[:, :2]), before)
 
 
 def test_bad_rows():

@@ -1,7 +1,7 @@
 """The table that says where everything of the lecture notes is."""
 
+import ast
 import importlib
-import inspect
 import os
 import pathlib
 import re
@@ -10,17 +10,10 @@ import pytest
 
 import maxmargin.lectures
 import maxmargin.textbook
-from maxmargin.lectures import demonstrations, pages
+from maxmargin.lectures import demonstrations
 
 TABLE = pathlib.Path(__file__).parents[2] / "docs" / "lectures" / "table.md"
-LECTURES = pathlib.Path(maxmargin.lectures.__path__[0])
 NOTES = os.environ.get("MAXMARGIN_NOTES")
-TEXTBOOK = {
-    function.__name__: set(re.findall(r"\w+", inspect.getsource(function)))
-    for path in pathlib.Path(maxmargin.textbook.__path__[0]).glob("[a-z]*.py")
-    for function in vars(importlib.import_module(f"maxmargin.textbook.{path.stem}")).values()
-    if inspect.isfunction(function)
-}
 MARKS = {
     "formula": re.compile(r"^\$\$"),
     "algorithm": re.compile(r"\bAlgorithm \d|^def |^SVM-DUAL"),
@@ -75,33 +68,58 @@ def test_rows_lead_somewhere():
         assert set(anchors) <= known, where
 
 
-def test_pages_use_the_functions_of_their_rows():
-    sources = {one.name: source_of(one.name) for one in pages()}
-    unused = [
-        f"{note}:{line} {name}"
-        for note, line, _, _, code, page in rows()
-        for name in re.findall(r"`(?:\w+\.)+(\w+)`", code)
-        if not any(name in used_in(sources[shown]) for shown in re.findall(r"\((\w+)\.md#", page))
-    ]
+def test_demonstrations_use_the_functions_of_their_rows():
+    links, unused = references(), []
+    for note, line, _, _, code, page in rows():
+        shown = [demonstrations()[anchor.replace("-", "_")].run for anchor in re.findall(r"\.md#([\w-]+)\)", page)]
+        used = set().union(*(reached(f"{run.__module__}.{run.__name__}", links) for run in shown))
+        unused += [
+            f"{note}:{line} {name}" for name in re.findall(r"`([^`]+)`", code) if f"maxmargin.{name}" not in used
+        ]
     assert unused == []
 
 
-def used_in(source):
-    """All names in a page's code, and those in the textbook functions that are among them."""
-    names, found = set(), set(re.findall(r"\w+", source))
-    while found - names:
-        names |= found
-        found = {name for function in names & TEXTBOOK.keys() for name in TEXTBOOK[function]}
-    return names
+def reached(name, links):
+    """The names in the code of a function, in that of the functions among them, and so on."""
+    seen, ahead = set(), {name}
+    while ahead:
+        seen |= ahead
+        ahead = set().union(*(links.get(one, ()) for one in ahead)) - seen
+    return seen
 
 
-def source_of(page):
-    """The code of a page, without the texts, and of the modules that it keeps to itself."""
-    name = f"note_{page}" if page.isdigit() else page
-    texts = [(LECTURES / f"{name}.py").read_text(encoding="utf-8")]
-    helpers = {"errata": ["slips"]}.get(page, re.findall(r"\b_[a-z]\w*\b", texts[0]))
-    texts += [path.read_text(encoding="utf-8") for path in LECTURES.glob("*.py") if path.stem in helpers]
-    return re.sub(r'"""(?:.|\n)*?"""', "", "\n".join(texts))
+def references():
+    """What is defined in lectures and textbook, with all that its code names; both with their modules."""
+    packages = (maxmargin.lectures, maxmargin.textbook)
+    files = [(package, path) for package in packages for path in pathlib.Path(package.__path__[0]).glob("*.py")]
+    return {
+        name: names for package, path in files for name, names in definitions(path, f"{package.__name__}.{path.stem}")
+    }
+
+
+def definitions(path, module):
+    """The module's functions, classes and constants, each with the names of its code."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    known = {alias.asname or alias.name: f"{node.module}.{alias.name}" for node in imports for alias in node.names}
+    defined = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined[node.name] = node
+        elif isinstance(node, ast.Assign):
+            defined |= {target.id: node.value for target in node.targets if isinstance(target, ast.Name)}
+    known |= {name: f"{module}.{name}" for name in defined}
+    for name, node in defined.items():
+        yield f"{module}.{name}", set(named(node, known))
+
+
+def named(node, known):
+    """The known names in a piece of code, also as module.name."""
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name) and one.id in known:
+            yield known[one.id]
+        elif isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.value.id in known:
+            yield f"{known[one.value.id]}.{one.attr}"
 
 
 @pytest.mark.skipif(NOTES is None, reason="MAXMARGIN_NOTES names no folder of notes")

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import Whitener
@@ -139,9 +140,9 @@ def test_weights_are_repetitions_and_pieces_the_whole(seed, way):
     rows = np.repeat(X, counts, axis=0)
     np.testing.assert_allclose(weighted, whitener(way, ridge=1e-3).fit(rows).transform(X), rtol=1e-9, atol=1e-9)
     pieces = whitener(way, ridge=1e-3)
-    for part in np.array_split(np.arange(30), 3):
-        if counts[part].any():
-            pieces.partial_fit(X[part], sample_weight=counts[part])
+    for part in np.array_split(np.arange(30), 5):
+        pieces.partial_fit(X[part], sample_weight=counts[part])
+    pieces.partial_fit(X[:3] + 100.0, sample_weight=np.zeros(3))
     np.testing.assert_allclose(weighted, pieces.transform(X), rtol=1e-9, atol=1e-9)
     assert pieces.n_samples_seen_ == counts.sum()
 
@@ -166,7 +167,33 @@ def test_tables_keep_their_names(frame, name):
     np.testing.assert_array_equal(out.to_numpy(), Whitener(decorrelate=True).fit_transform(IRIS_X))
 
 
+def test_parameters_changed_after_fit_wait_for_the_next_one():
+    model = Whitener(decorrelate=True).fit(IRIS_X)
+    out = model.transform(IRIS_X)
+    model.set_params(center=False, scale=False, decorrelate=False)
+    np.testing.assert_array_equal(model.transform(IRIS_X), out)
+    np.testing.assert_allclose(model.inverse_transform(out), IRIS_X)
+    with pytest.raises(ValueError, match="would make sparse X dense"):
+        model.transform(sparse.csr_array(IRIS_X))
+    model.partial_fit(IRIS_X)
+    np.testing.assert_array_equal(model.transform(IRIS_X), IRIS_X)
+
+
+def test_a_fit_that_fails_leaves_the_whitener_as_it_was():
+    model = Whitener(decorrelate=True, ridge=0.0)
+    with pytest.raises(ValueError, match="give ridge > 0"):
+        model.fit(np.ones((3, 2)))
+    with pytest.raises(NotFittedError):
+        model.transform(IRIS_X)
+    out = model.fit(IRIS_X).transform(IRIS_X)
+    with pytest.raises(ValueError, match="give ridge > 0"):
+        model.fit(np.ones((3, 2)))
+    np.testing.assert_array_equal(model.transform(IRIS_X), out)
+
+
 def test_bad_input_says_what_was_wrong():
+    with pytest.raises(ValueError, match="Whitener: the sample weights are too large: their sum overflows"):
+        Whitener().fit(IRIS_X, sample_weight=np.full(150, 1e308))
     with pytest.raises(ValueError, match="Whitener: ridge must be a finite number >= 0; got -1"):
         Whitener(ridge=-1).fit(IRIS_X)
     with pytest.raises(ValueError, match="center must be True or False; got 'auto'"):

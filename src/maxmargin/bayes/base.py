@@ -79,10 +79,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         checks.parameters(self, self._rules)
-        X, y = self._labelled(X, y, reset=True)
-        weights, X, y = checks.weighted(sample_weight, X, y)
-        classes = np.unique(y)
-        self._learn(classes, self._statistics_of(X, y, weights, classes, None))
+        with checks.all_or_nothing(self):
+            X, y = self._labelled(X, y, reset=True)
+            weights, X, y = checks.weighted(sample_weight, X, y)
+            classes = np.unique(y)
+            self._learn(classes, self._statistics_of(X, y, weights, classes, None))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -108,10 +109,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         checks.parameters(self, self._rules)
         first = not hasattr(self, "classes_")
-        X, y = self._labelled(X, y, reset=first)
-        known = checks.stream_classes(self, y, classes)
-        weights, X, y = checks.weighted(sample_weight, X, y, all_zero=not first)
-        self._learn(known, self._statistics_of(X, y, weights, known, None if first else self._statistics))
+        with checks.all_or_nothing(self):
+            X, y = self._labelled(X, y, reset=first)
+            known = checks.stream_classes(self, y, classes)
+            weights, X, y = checks.weighted(sample_weight, X, y, all_zero=not first)
+            self._learn(known, self._statistics_of(X, y, weights, known, None if first else self._statistics))
         return self
 
     def _statistics_of(self, X: Any, y: Array, weights: Array, classes: Array, before: Statistics | None) -> Any:
@@ -123,20 +125,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             return found if before is None else before.merged(found)
 
     def _learn(self, classes: Array, statistics: Any) -> None:
-        """Sets: classes_, class_count_, class_prior_, class_log_prior_, and what ``_estimate`` sets; or nothing."""
-        self._check_weights(statistics.weights)
+        """Sets: classes_, class_count_, class_prior_, class_log_prior_, and what ``_estimate`` sets."""
+        checks.finite_total(self, statistics.weights)
         prior = _among_seen(self._prior(statistics.weights), statistics.weights)
         self._estimate(statistics, classes)
         self.classes_, self._statistics = classes, statistics
         self.class_count_ = statistics.weights
         self.class_prior_ = prior
         self.class_log_prior_ = logarithms(prior)
-
-    def _check_weights(self, weights: Array) -> None:
-        with np.errstate(over="ignore"):
-            finite = np.isfinite(weights.sum())
-        if not finite:
-            raise ValueError(f"{type(self).__name__}: the sample weights are too large: their sum overflows.")
 
     def predict(self, X: Any) -> Array:
         """The most probable class; ties to the lowest class index."""
@@ -223,9 +219,20 @@ class DiscreteNaiveBayes(NaiveBayes):
             return given_prior(self.class_prior, "class_prior", len(counts))
         return shares(counts) if self.fit_prior else np.full(len(counts), 1.0 / len(counts))
 
+    def _log_shares(self, counts: Array, alpha: Any, classes: Array) -> Array:
+        """``log_shares``, or an error that names the class whose sum overflows."""
+        with np.errstate(over="ignore"):
+            infinite = np.isinf((counts + alpha).sum(axis=1))
+        if infinite.any():
+            raise ValueError(
+                f"{type(self).__name__}: the counts of class {classes[np.argmax(infinite)]}, with alpha added to each, "
+                "are too large: their sum overflows. Scale them, or take a smaller alpha."
+            )
+        return log_shares(counts, alpha)
+
 
 def shares(counts: Array) -> Array:
-    """pi_l = sum_i y_il / sum_il y_il (003, line 91)."""
+    """pi_l = sum_i y_il / n, n the sum of all y (003, line 91)."""
     return counts / counts.sum()
 
 
@@ -245,7 +252,7 @@ def _among_seen(prior: Array, counts: Array) -> Array:
 
 
 def log_shares(counts: Array, alpha: Any) -> Array:
-    """Log of eta_lk = (n_lk + alpha) / sum_k (n_lk + alpha), for rows of counts n_l.
+    """Log of eta_lk = (n_lk + alpha) / sum_v (n_lv + alpha), for rows of counts n_l.
 
     alpha = 0 is the maximum of the likelihood (003, line 119); where a class has no counts every eta is one, and the
     uniform one is taken.

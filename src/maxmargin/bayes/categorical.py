@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.bayes.base import DISCRETE_RULES, DiscreteNaiveBayes, log_shares
+from maxmargin.bayes.base import DISCRETE_RULES, DiscreteNaiveBayes
 from maxmargin.core import checks
 from maxmargin.core.checks import MOST_CATEGORIES, Rule
 from maxmargin.core.jit import kernel
@@ -50,7 +50,7 @@ class CategoricalNB(DiscreteNaiveBayes):
     most 2^24, for every category has its place in a table. The posterior is linear in the indicators x_j^k of the
     categories (003, lines 71-75), softmax(x'theta_l + beta_l) with
 
-        theta_ljk = ln eta_ljk,    eta_ljk = (n_ljk + alpha) / sum_k (n_ljk + alpha),    beta_l = ln pi_l,
+        theta_ljk = ln eta_ljk,    eta_ljk = (n_ljk + alpha) / sum_v (n_ljv + alpha),    beta_l = ln pi_l,
 
     n_ljk being the (weighted) number of rows of class l with x_j = k. With alpha = 0 this is the maximum of the
     likelihood (003, line 119): a category without a row in a class has probability exactly zero there, and rows with
@@ -69,9 +69,10 @@ class CategoricalNB(DiscreteNaiveBayes):
         m_j is at least this; None is one more than the largest category in the rows. Categories below m_j may be
         missing in the training rows: their probabilities are those of n_ljk = 0.
     handle_unknown : {"error", "ignore"}, default="error"
-        What to do with categories from m_j on when predicting: raise an error, or leave feature j out of that row (its
-        probabilities sum to one, so that is the model of the other features). May be changed after ``fit``; the other
-        parameters are those of the last ``fit`` or ``partial_fit``.
+        What to do with categories from m_j on, and with negative numbers, when predicting: raise an error, or leave
+        feature j out of that row (its probabilities sum to one, so that is the model of the other features). An
+        ``OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)`` goes with "ignore". May be changed
+        after ``fit``; the other parameters are those of the last ``fit`` or ``partial_fit``.
 
     Attributes
     ----------
@@ -129,7 +130,7 @@ class CategoricalNB(DiscreteNaiveBayes):
     def _unlabelled(self, X: Any) -> Array:
         checks.parameters(self, {"handle_unknown": self._rules["handle_unknown"]})  # it may have changed since
         X = checks.unlabelled_data(self, X, False, checks.DENSE_OF_ANY_NUMBERS)
-        codes = checks.category_codes(self, X)
+        codes = checks.category_codes(self, X, negative=self.handle_unknown == "ignore")
         unknown = np.flatnonzero(codes.max(axis=0) >= self.n_categories_)
         if self.handle_unknown == "error" and len(unknown):
             feature = int(unknown[0])
@@ -158,7 +159,7 @@ class CategoricalNB(DiscreteNaiveBayes):
             )
         self.n_categories_ = np.maximum([table.shape[1] for table in tables], least)
         self.category_count_ = [_widened(*pair) for pair in zip(tables, self.n_categories_, strict=True)]
-        self.feature_log_prob_ = [log_shares(table, self.alpha) for table in self.category_count_]
+        self.feature_log_prob_ = [self._log_shares(table, self.alpha, classes) for table in self.category_count_]
 
     def _scores(self, X: Array) -> Array:
         """Log of pi_l prod_j eta_ljk with k = x_j; an unknown category is no factor."""

@@ -38,7 +38,8 @@ class GaussianNB(NaiveBayes):
         Probabilities pi of the classes; None takes their shares of the (weighted) rows.
     var_smoothing : float, default=1e-9
         Share of the largest variance of a feature, over all rows, that is added to every variance. If no feature
-        varies, it is this number itself. With 0 a variance of zero is an error.
+        varies, it is this number itself. With 0 a variance of zero is an error, also that of
+        the first rows of a stream.
 
     Attributes
     ----------

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.bayes.base import DISCRETE_RULES, DiscreteNaiveBayes, log_shares
+from maxmargin.bayes.base import DISCRETE_RULES, DiscreteNaiveBayes
 from maxmargin.core import checks
 from maxmargin.core.checks import Rule
 from maxmargin.core.jit import kernel
@@ -34,7 +34,7 @@ class MultinomialNB(DiscreteNaiveBayes):
 
     The posterior is linear (003, lines 71-75), softmax(x'theta_l + beta_l) with
 
-        theta_lj = ln eta_lj,    eta_lj = (n_lj + alpha) / sum_j (n_lj + alpha),    beta_l = ln pi_l,
+        theta_lj = ln eta_lj,    eta_lj = (n_lj + alpha) / sum_v (n_lv + alpha),    beta_l = ln pi_l,
 
     n_lj being the (weighted) sum of feature j over the rows of class l. With alpha = 0 this is the maximum of the
     likelihood (003, line 119): a feature without counts in a class has probability exactly zero there, and rows with
@@ -121,20 +121,9 @@ class MultinomialNB(DiscreteNaiveBayes):
         alpha = np.asarray(self.alpha, np.float64)
         if alpha.shape not in ((), (features,)):
             raise ValueError(f"MultinomialNB: alpha has {len(alpha)} values, and X has {features} features.")
-        self._check_sums(statistics.sums + alpha, classes)
+        logs = self._log_shares(statistics.sums, alpha, classes)
         self.feature_count_ = statistics.sums
-        self.feature_log_prob_ = np.asfortranarray(log_shares(statistics.sums, alpha))  # as CSR products read it
-
-    def _check_sums(self, smoothed: Array, classes: Array) -> None:
-        with np.errstate(over="ignore"):
-            infinite = np.isinf(smoothed.sum(axis=1))
-        if infinite.any():
-            group = int(np.argmax(infinite))
-            feature = int(np.argmax(smoothed[group]))
-            raise ValueError(
-                f"MultinomialNB: the counts of class {classes[group]} are too large: their sum overflows, and that of "
-                f"{checks.feature_label(self, feature)} alone is {smoothed[group, feature]}; scale them."
-            )
+        self.feature_log_prob_ = np.asfortranarray(logs)  # as CSR products read it
 
     def _scores(self, X: Any) -> Array:
         """x'theta_l + beta_l, with 0 * ln 0 = 0: what does not occur may be impossible."""

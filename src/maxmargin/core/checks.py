@@ -8,7 +8,8 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeAlias
 
@@ -52,11 +53,12 @@ def number(value: Any) -> bool:
 
 
 def numbers(value: Any) -> Array | None:
-    """The value as an array of float64, or None if it is none: text, ragged lists."""
+    """The value as an array of float64, or None if it is none: text, also of digits, truth values, ragged lists."""
     try:
-        return np.asarray(value, np.float64)
-    except (TypeError, ValueError):
+        values = np.asarray(value)
+    except ValueError:
         return None
+    return values.astype(np.float64) if values.dtype.kind in "iuf" else None
 
 
 def one_of(*options: Any) -> Rule:
@@ -102,7 +104,7 @@ def training_data(estimator: Any, X: Any, y: Any, objects: bool, square: bool) -
         check_consistent_length(items, y)
         rows: Any = items
     else:
-        _refuse_text(X)
+        _refuse_text(estimator, X)
         layout = _LAYOUT | ({"accept_sparse": False} if square else {})
         rows, y = validate_data(estimator, X, y, multi_output=False, **layout)
         rows = _compact(rows)
@@ -117,7 +119,7 @@ def training_data(estimator: Any, X: Any, y: Any, objects: bool, square: bool) -
 
 def further_data(estimator: Any, X: Any, y: Any, reset: bool, layout: Layout | None = None) -> tuple[Any, Array]:
     """Rows and labels of one call of ``partial_fit``; after the first one X must have the same features."""
-    _refuse_text(X)
+    _refuse_text(estimator, X)
     rows, y = validate_data(estimator, X, y, multi_output=False, reset=reset, **(layout or _LAYOUT))
     check_classification_targets(y)
     return _compact(rows), np.asarray(y)
@@ -125,7 +127,7 @@ def further_data(estimator: Any, X: Any, y: Any, reset: bool, layout: Layout | N
 
 def unlabelled_data(estimator: Any, X: Any, reset: bool, layout: Layout | None = None) -> Any:
     """X as rows; without ``reset`` X must have the features seen before."""
-    _refuse_text(X)
+    _refuse_text(estimator, X)
     return _compact(validate_data(estimator, X, reset=reset, **(layout or _LAYOUT)))
 
 
@@ -133,7 +135,7 @@ def regression_data(estimator: Any, X: Any, y: Any, reset: bool = True) -> tuple
     """X as rows and y as one finite number per row; without ``reset`` X must have the features seen before."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    _refuse_text(X)
+    _refuse_text(estimator, X)
     rows, y = validate_data(estimator, X, y, multi_output=False, y_numeric=True, reset=reset, **_LAYOUT)
     return _compact(rows), np.asarray(y, np.float64)
 
@@ -176,19 +178,20 @@ def non_negative(estimator: Any, X: Any) -> Any:
     return X
 
 
-def category_codes(estimator: Any, X: Array) -> Array:
-    """X as integers 0, 1, 2, ..., those above ``MOST_CATEGORIES`` as that number.
+def category_codes(estimator: Any, X: Array, negative: bool = False) -> Array:
+    """X as integers 0, 1, 2, ..., those above ``MOST_CATEGORIES`` as that number; so are those below 0 if allowed.
 
     Fractions are rounded down, as scikit-learn does, but not in silence.
     """
-    non_negative(estimator, X)
+    if not negative:
+        non_negative(estimator, X)
     if X.dtype.kind == "f":
         X = X.astype(np.float64, copy=False)  # half precision cannot be compared with MOST_CATEGORIES
-    if X.max(initial=0) < MOST_CATEGORIES:
+    if X.min(initial=0) >= 0 and X.max(initial=0) < MOST_CATEGORIES:
         codes = X.astype(np.int64, copy=False)
     else:  # not by a cast, in which huge numbers would wrap around
-        huge = X >= MOST_CATEGORIES
-        codes = np.where(huge, MOST_CATEGORIES, np.where(huge, 0, X).astype(np.int64))
+        strange = (X < 0) | (X >= MOST_CATEGORIES)
+        codes = np.where(strange, MOST_CATEGORIES, np.where(strange, 0, X).astype(np.int64))
     if X.dtype.kind == "f":
         _warn_of_fractions(estimator, X, (codes != X) & (codes < MOST_CATEGORIES))
     return codes
@@ -260,7 +263,7 @@ def as_objects(X: Any) -> Array:
     return items
 
 
-def _refuse_text(X: Any) -> None:
+def _refuse_text(estimator: Any, X: Any) -> None:
     """Numbers only: scikit-learn would answer text with 'could not convert string to float'."""
     names = getattr(X, "columns", None)
     if names is None and not isinstance(X, list | tuple | np.ndarray):
@@ -270,9 +273,16 @@ def _refuse_text(X: Any) -> None:
         found = _first_text(values)
         if found is not None:
             raise ValueError(
-                f"X contains text{where} ({found!r}), and this machine learns from vectors of numbers. Encode the text "
-                "as numbers first, or give SVC a kernel function that compares strings."
+                f"X contains text{where} ({found!r}), and {type(estimator).__name__} learns from vectors of numbers. "
+                f"Encode the text as numbers first{_other_ways(estimator)}."
             )
+
+
+def _other_ways(estimator: Any) -> str:
+    """What else users of the estimator may want who have text."""
+    if hasattr(estimator, "C"):
+        return ", or give SVC a kernel function that compares strings"
+    return " (OrdinalEncoder, OneHotEncoder of sklearn.preprocessing, or CountVectorizer for documents)"
 
 
 def _first_text(values: Any) -> str | None:
@@ -319,6 +329,26 @@ def sample_weights(sample_weight: Any, n: int, all_zero: bool = False) -> Array:
     if not (all_zero or weights.any()):
         raise ValueError("All values in sample_weight are zero: there is no row left to learn from.")
     return weights
+
+
+@contextmanager
+def all_or_nothing(estimator: Any) -> Iterator[None]:
+    """What fails within leaves the estimator as it was, scikit-learn's ``n_features_in_`` included."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def finite_total(estimator: Any, weights: Array) -> None:
+    """Weights of many rows, each finite, may have an infinite sum."""
+    with np.errstate(over="ignore"):
+        finite = np.isfinite(weights.sum())
+    if not finite:
+        raise ValueError(f"{type(estimator).__name__}: the sample weights are too large: their sum overflows.")
 
 
 def weighted(sample_weight: Any, X: Any, *others: Any, all_zero: bool = False) -> tuple[Any, ...]:

@@ -65,8 +65,8 @@ class Whitener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ridge : float, default=1e-8
         Share of the mean eigenvalue of R that is added to its eigenvalues before the root is taken, so that features
         that do not vary or depend on each other do no harm. With fewer rows than features take more, such as 0.1: new
-        rows leave the span of the old ones, where they are magnified by 1 / sqrt(ridge). With 0 a singular R is an
-        error.
+        rows leave the span of the old ones, where they are magnified (scaled ones by 1 / sqrt(ridge)). With 0 a
+        singular R is an error, also that of the first rows of a stream.
 
     Attributes
     ----------
@@ -123,18 +123,20 @@ class Whitener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             The fitted transformer.
         """
         checks.parameters(self, _RULES)
-        self._learn(self._spread_of(X, sample_weight, reset=True))
+        with checks.all_or_nothing(self):
+            spread = self._spread_of(*checks.weighted(sample_weight, self._rows(X, reset=True)))
+            self._learn(spread)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from further rows: the same as one ``fit`` on all rows so far."""
+        """Learn from further rows: the same as one ``fit`` on all rows so far; rows of weight zero teach nothing."""
         checks.parameters(self, _RULES)
         if not hasattr(self, "_spread"):
             return self.fit(X, y, sample_weight)
-        further = self._spread_of(X, sample_weight, reset=False)
+        weights, X = checks.weighted(sample_weight, self._rows(X, reset=False), all_zero=True)
         if self.decorrelate and self._spread.scatter is None:
             raise ValueError("Whitener: correlations were not counted from the first rows on; use fit to start again.")
-        self._learn(self._spread.merged(further))
+        self._learn(self._spread.merged(self._spread_of(weights, X)) if len(weights) else self._spread)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -142,7 +144,7 @@ class Whitener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X = self._known_rows(X)
         if sparse.issparse(X):
             return _with_columns_times(X, 1.0 / self.scale_)
-        rows = (X - self.mean_ if self.center else X) / self.scale_
+        rows = (X - self.mean_ if self._centred else X) / self.scale_
         if self.decorrelation_ is not None:
             rows = rows @ self.decorrelation_
         return rows.astype(X.dtype, copy=False)
@@ -153,28 +155,28 @@ class Whitener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if sparse.issparse(X):
             return _with_columns_times(X, self.scale_)
         rows = X if self.decorrelation_ is None else X @ self._correlation_root
-        rows = rows * self.scale_ + (self.mean_ if self.center else 0.0)
+        rows = rows * self.scale_ + (self.mean_ if self._centred else 0.0)
         return rows.astype(X.dtype, copy=False)
 
     def _rows(self, X: Any, reset: bool) -> Any:
-        if sparse.issparse(X) and (self.center or self.decorrelate):
-            name = "center" if self.center else "decorrelate"
-            raise ValueError(
-                f"Whitener: {name}=True would make sparse X dense. Use {name}=False, or pass X.toarray() if it fits."
-            )
+        _refuse_sparse(X, self.center, self.decorrelate)
         return checks.unlabelled_data(self, X, reset)
 
     def _known_rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        return self._rows(X, reset=False)
+        _refuse_sparse(X, self._centred, self.decorrelation_ is not None)
+        return checks.unlabelled_data(self, X, reset=False)
 
-    def _spread_of(self, X: Any, sample_weight: Any, reset: bool) -> Spread:
-        weights, X = checks.weighted(sample_weight, self._rows(X, reset))
+    def _spread_of(self, weights: Array, X: Any) -> Spread:
         found = moments(X, weights)
         return Spread(found, _scatter(X, found.means[0], weights) if self.decorrelate else None)
 
     def _learn(self, spread: Spread) -> None:
-        """Sets: mean_, var_, scale_, decorrelation_, n_samples_seen_; or nothing."""
+        """Sets: mean_, var_, scale_, decorrelation_, n_samples_seen_; or nothing.
+
+        What ``center`` and ``decorrelate`` were is kept with them: changed, they wait for the next fit.
+        """
+        checks.finite_total(self, spread.moments.weights)
         variances = spread.moments.squares[0] / spread.moments.weights
         if not np.isfinite(variances).all():
             feature = checks.feature_label(self, int(np.argmin(np.isfinite(variances))))
@@ -186,6 +188,7 @@ class Whitener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         roots = None if spread.scatter is None else self._roots(spread.scatter / weight / np.outer(scale, scale))
         self._spread, self.n_samples_seen_ = spread, weight
         self.mean_, self.var_, self.scale_ = mean, variances, scale
+        self._centred = bool(self.center)
         self.decorrelation_, self._correlation_root = roots or (None, None)
 
     def _roots(self, R: Array) -> tuple[Array, Array]:
@@ -199,6 +202,14 @@ class Whitener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 "uncorrelated: give ridge > 0."
             )
         return (V / np.sqrt(values)) @ V.T, (V * np.sqrt(values)) @ V.T
+
+
+def _refuse_sparse(X: Any, center: bool, decorrelate: bool) -> None:
+    if sparse.issparse(X) and (center or decorrelate):
+        name = "center" if center else "decorrelate"
+        raise ValueError(
+            f"Whitener: {name}=True would make sparse X dense. Use {name}=False, or pass X.toarray() if it fits."
+        )
 
 
 def _scatter(X: Array, mean: Array, weights: Array) -> Array:
