@@ -13,6 +13,7 @@ extensions = ["myst_parser", "mathml"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
+smartquotes = False  # w'x is a product
 html_theme = "furo"
 html_title = f"maxmargin {release}"
 html_math_renderer = "mathml"

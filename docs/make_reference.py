@@ -1,12 +1,14 @@
-"""Writes the reference: a page per module, with signatures and docstrings as they are in the code.
+"""Writes the reference: a page per module, with signatures and docstrings.
 
-Docstrings are shown as plain text: their formulas (||w||^2, x_i, coef_) would be markup to reStructuredText and to
-Markdown, and in one typeface the formula on the page is the formula in the file.
+Of a docstring, numpydoc's sections become lists and examples, indented or aligned lines stay as they are, and in prose
+every mark of Markdown is escaped: the formula on the page (||w||^2, x_i, coef_) is the formula in the file.
 """
 
 import importlib
 import inspect
 import pathlib
+import re
+import textwrap
 from collections.abc import Iterator
 from types import ModuleType
 
@@ -32,7 +34,7 @@ def page(name: str) -> str:
 
 
 def _members(module: ModuleType) -> Iterator[tuple[str, object]]:
-    """What ``__all__`` names; of the textbook, whose files are the units, the functions of each file."""
+    """What ``__all__`` names, estimators first; of the textbook, whose files are the units, each file's functions."""
     if module.__name__ == "maxmargin.textbook":
         for path in sorted(pathlib.Path(module.__path__[0]).glob("[a-z]*.py")):
             part = importlib.import_module(f"{module.__name__}.{path.stem}")
@@ -41,7 +43,8 @@ def _members(module: ModuleType) -> Iterator[tuple[str, object]]:
                 if inspect.isfunction(value) and value.__module__ == part.__name__:
                     yield f"{path.stem}.{name}", value
     else:
-        yield from ((name, getattr(module, name)) for name in module.__all__)
+        found = {name: getattr(module, name) for name in module.__all__}
+        yield from sorted(found.items(), key=lambda member: (not hasattr(member[1], "fit"), member[0].lower()))
 
 
 def _entry(name: str, value: object) -> Iterator[str]:
@@ -74,12 +77,49 @@ def _signature(value: object) -> str:
         found = inspect.signature(value)  # type: ignore[arg-type]
     except ValueError:  # an enumeration's or a C function's
         return "(...)"
-    plain = [p.replace(annotation=inspect.Parameter.empty) for p in found.parameters.values()]
+    plain = [p.replace(annotation=inspect.Parameter.empty) for p in found.parameters.values() if p.name != "self"]
     return str(found.replace(parameters=plain, return_annotation=inspect.Signature.empty))
 
 
 def _text(value: object) -> str:
-    return f"```text\n{inspect.getdoc(value) or ''}\n```"
+    """The docstring as Markdown."""
+    text, *sections = re.split(r"^([A-Z]\w+)\n-{3,}\n", inspect.getdoc(value) or "", flags=re.MULTILINE)
+    parts = [_prose(text)]
+    for title, body in zip(sections[::2], sections[1::2], strict=True):
+        parts += [f"**{title}**", _prose(body) if title in ("Notes", "Examples") else _items(body)]
+    return "\n\n".join(parts)
+
+
+def _items(body: str) -> str:
+    """Lines ``name : type``, each with indented text below."""
+    return "\n".join(_item(*item.partition("\n")[::2]) for item in re.split(r"\n+(?=\S)", body.strip()))
+
+
+def _item(head: str, text: str) -> str:
+    code = " ".join(head.replace("``", "").split())
+    return textwrap.indent(f"`{code}`\\\n{_prose(textwrap.dedent(text))}", "  ").replace("  ", "- ", 1)
+
+
+def _prose(text: str) -> str:
+    return "\n\n".join(map(_block, re.split(r"\n{2,}", text.strip("\n"))))
+
+
+def _block(block: str) -> str:
+    """An example, lines whose blanks mean something, a list, or a paragraph."""
+    if block.startswith(">>>"):
+        return f"```python\n{block}\n```"
+    if re.search(r"^ {4}|\S {3,}\S", block, re.MULTILINE):
+        return f"```text\n{textwrap.dedent(block)}\n```"
+    lines = re.split(r"\n(?=- )", block)
+    return "\n".join(_escaped(" ".join(line.split())) for line in lines)
+
+
+def _escaped(line: str) -> str:
+    """Code between double backticks as code between single ones, anything else without a meaning in Markdown."""
+    pieces = re.split(r"``(.+?)``", line)
+    pieces[::2] = (re.sub(r"([\\`*_\[\]<>$#|{}~+])", r"\\\1", piece) for piece in pieces[::2])
+    pieces[1::2] = (f"`{code}`" for code in pieces[1::2])
+    return "".join(pieces)
 
 
 if __name__ == "__main__":

@@ -58,6 +58,10 @@ _HOMES = {
     "mercer": "maxmargin.kernels",
     "soft_margin": "maxmargin.core.problem",
 }
+_FOLDERS = (
+    "bayes", "certificates", "core", "estimators", "kernels", "lectures", "losses", "multiclass", "preprocessing",
+    "report", "selection", "solvers", "textbook",
+)  # fmt: skip
 __all__ = [
     "SGDSVC",
     "SGDSVR",
@@ -85,6 +89,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _FOLDERS:
+        return importlib.import_module(f"maxmargin.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'maxmargin' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOMES[name]), name)
@@ -93,4 +99,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_HOMES, *_FOLDERS})

@@ -19,6 +19,7 @@ DEMONSTRATIONS = demonstrations()
 @pytest.mark.parametrize("name", list(DEMONSTRATIONS))
 def test_claims_hold(name):
     shown = DEMONSTRATIONS[name].run()
+    assert DEMONSTRATIONS[name].draws == (shown.figure is not None)
     assert shown.claims
     assert [sentence for sentence, holds in shown.claims if not holds] == []
     assert all(len(row) == len(table.header) for table in shown.tables for row in table.rows)
@@ -98,9 +99,11 @@ def test_pictures_that_cannot_be_are_refused_before_computing(name, unrun, tmp_p
         "picture.xyz": "no picture ends in .xyz, but in ",
         "folder.png": "it is a folder; name a file in it",
         "x" * 300 + ".png": "File name too long",
+        "x" * 300 + "/picture.png": "File name too long",
     }.items():
         assert main(["demo", *name, "--picture", str(tmp_path / picture)]) == 2
         said = capsys.readouterr()
+        assert said.err.startswith(f"Cannot draw {tmp_path / picture}: ")
         assert words in said.err
         assert said.err.count("\n") == 1
         assert said.out == ""
@@ -111,18 +114,48 @@ def test_pictures_that_cannot_be_are_refused_before_computing(name, unrun, tmp_p
 def test_without_matplotlib_nothing_is_begun(name, unrun, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     assert main(["demo", *name]) == 2
-    assert capsys.readouterr().err == "Pictures need matplotlib: pip install matplotlib.\n"
+    said = capsys.readouterr().err
+    assert said == 'Pictures need matplotlib: pip install matplotlib, or pip install "maxmargin[plots]".\n'
+
+
+def test_words_need_neither_matplotlib_nor_a_place(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "demo").touch()  # where the folder would be
+    assert main(["demo", "exponential_family"]) == 0
+    assert "[holds]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", [[], ["one"]], ids=["machines", "demonstration"])
+def test_the_usual_place_is_tried_before_computing(name, unrun, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def forbidden(**where):
+        raise PermissionError(13, "Permission denied", str(where["dir"]))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("tempfile.TemporaryDirectory", forbidden)
+        assert main(["demo", *name]) == 2
+    picture = f"demo/{(*name, 'machines')[0]}.png"
+    assert capsys.readouterr().err == f"Cannot draw {picture}: Permission denied.\n"
+    (tmp_path / "demo").touch()
+    assert main(["demo", *name]) == 2
+    assert capsys.readouterr().err == f"Cannot draw {picture}: {tmp_path / 'demo'} is no folder.\n"
 
 
 def test_a_picture_that_fails_late_is_one_line(monkeypatch, tmp_path, capsys):
     drawn = Demonstration("drawn", "000", "Drawn", "", lambda: Shown(figure=pyplot().figure()))
     monkeypatch.setattr("maxmargin.lectures.demonstrations", lambda: {"drawn": drawn})
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "demo").touch()  # where the folder would be
-    assert main(["demo", "drawn"]) == 2
+
+    def full(*_):
+        raise OSError(28, "No space left on device", ".drawn.png.part")
+
+    monkeypatch.setattr("maxmargin.report.plots.save_figure", full)
+    picture = tmp_path / "drawn.png"
+    assert main(["demo", "drawn", "--picture", str(picture)]) == 2
     said = capsys.readouterr()
     assert "Drawn (note 000)" in said.out
-    assert re.fullmatch(r"Cannot draw demo/drawn\.png: .*\n", said.err)
+    assert said.err == f"Cannot draw {picture}: No space left on device.\n"
     pyplot().close("all")
 
 
@@ -171,9 +204,44 @@ def test_formulas_in_words(tex, words):
 def test_nothing_of_tex_is_left_in_words(one):
     for shown in one.demonstrations:
         words = page.in_words(shown, Shown(claims=(("$\\alpha$ of `x_i`", True),)))
-        assert not re.search(r"[$\\`\0\1]|[a-z](frac|quad|text|math)|[_^]{", words), shown.name
+        assert not re.search(r"[$\\`\0\1\2]|[a-z](frac|quad|text|math)|[_^]{|\*\w", words), shown.name
         assert "[holds] alpha of x_i" in words
         assert words.splitlines()[0].endswith(f"(note {one.name})" if one.name.isdigit() else f"({one.name})")
+
+
+TABLE = Table(
+    ("line", "printed", "|gap|"),
+    [("004:54", "a long cell, *with emphasis*, that has to be broken " * 3, 0.25), ("-", "a*b*c `x*y*z` $w^*$", 12)],
+)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_words_fit_the_terminal(width):
+    text = "Prose " * 40 + "\n\n$$a =\nb$$\n\nIt says:\n- " + "item " * 40 + "\n- *$L = 0$, so*"
+    shown = Demonstration("one", "004", "Title", text, Shown)
+    words = page.in_words(shown, Shown(None, (TABLE,), (("claim " * 40, True),)), width)
+    lines = words.splitlines()
+    assert width - 10 < max(map(len, lines)) <= width
+    assert not any(line.endswith(" ") for line in lines)
+    assert words.startswith("Title (note 004)\n\nProse Prose")
+    assert "\n\na =\nb\n\nIt says:\n- item" in words
+    assert "\n  item" in words
+    assert "\n- L = 0, so\n\nline " in words
+    assert "\n        claim" in words
+    assert words.endswith("\n\n(004:54 means line 54 of note 004; titles of the notes:" + (
+        "\n" if width < 77 else " ") + "docs/conventions.md)")  # fmt: skip
+
+
+def test_tables_in_words():
+    lines = page.in_words(DEMONSTRATIONS["fish"], Shown(None, (TABLE,)), 60).splitlines()
+    table = lines[next(k for k, line in enumerate(lines) if line.startswith("line ")) :]
+    assert [len(line) for line in (table[0], table[1], table[2])] == [60, 60, 60]
+    assert table[0].endswith("|gap|")
+    assert set(table[1]) == {"-", " "}
+    assert table[2].endswith(" 0.25")
+    assert table[3].startswith("        ")
+    assert "with emphasis, that" in " ".join(table)
+    assert f"{'-       a*b*c x*y*z w^*':<58}12" in table
 
 
 def test_pictures_that_no_page_shows_are_removed(tmp_path):

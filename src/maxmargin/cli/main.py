@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
 import os
 import pathlib
+import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import maxmargin
 
+LEAST_WIDTH, USUAL_WIDTH = 60, 100  # of a terminal, in characters; the usual one where there is no terminal
 CLOSED_PIPE = 141  # what shells report of a program that nobody listens to any more
 
 
@@ -24,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code: 1 if a claim does not hold, 2 if the request cannot be met."""
     try:
         try:
-            return _run(_options(arguments))
+            return _run(_options(sys.argv[1:] if arguments is None else arguments))
         finally:
             sys.stdout.flush()  # here, and not at the very end, where a closed pipe could not be met
     except RefusedError as refused:
@@ -35,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return CLOSED_PIPE
 
 
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="maxmargin", description="Support vector machines, proven optimal.")
     parser.add_argument("--version", action="version", version=f"maxmargin {maxmargin.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -43,19 +46,44 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "demo",
         help="train on bundled data and show the proof, or run a demonstration of the lecture notes",
         description="Without NAME: train on bundled data, show the proof, draw a picture. With NAME: a demonstration "
-        "of the lecture notes; its numbers are computed, its claims checked and its picture drawn.",
+        "of the lecture notes; its numbers are computed, its claims checked and its picture, if it has one, drawn.",
     )
     demo.add_argument("name", nargs="?", metavar="NAME", help="a demonstration, see --list")
-    demo.add_argument("--list", action="store_true", help="the names of all demonstrations")
     demo.add_argument(
-        "--picture", type=pathlib.Path, help="where to draw; demo/machines.png or demo/NAME.png if omitted"
+        "--list", action="store_true", help="the names of all demonstrations, or of those with NAME in it"
     )
-    return parser.parse_args(arguments)
+    demo.add_argument("--picture", type=_file, help="where to draw; demo/machines.png or demo/NAME.png if omitted")
+    _check_command(arguments, commands.choices)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        demo.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return options
+
+
+def _file(text: str) -> pathlib.Path:
+    if not text:
+        raise argparse.ArgumentTypeError("name a file, such as picture.png")
+    return pathlib.Path(text)
+
+
+def _check_command(arguments: Sequence[str], commands: Iterable[str]) -> None:
+    """A demonstration's name in place of a command is what one types who has read only half a line."""
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in commands:
+        near = _near(arguments[0])
+        hint = f"Did you mean: maxmargin demo {near[0]}?" if near else "The only command is: maxmargin demo"
+        raise RefusedError(f"There is no command called {arguments[0]!r}. {hint}")
+
+
+def _near(name: str) -> list[str]:
+    """Names of demonstrations that look like this one, in capitals or not."""
+    from maxmargin.lectures import demonstrations
+
+    return difflib.get_close_matches(name.lower(), demonstrations(), n=3)
 
 
 def _run(options: argparse.Namespace) -> int:
     if options.list:
-        list_demonstrations()
+        list_demonstrations(options.name or "")
     elif options.name is None:
         run_demo(options.picture or pathlib.Path("demo/machines.png"))
     else:
@@ -63,14 +91,19 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def list_demonstrations() -> None:
-    """One line per demonstration, page by page."""
+def list_demonstrations(part: str = "") -> None:
+    """One line per demonstration whose name has that part, page by page."""
     from maxmargin.lectures import pages
 
-    for page in pages():
-        print(f"\n{page.title}")
-        for shown in page.demonstrations:
-            print(f"  {shown.name:<24} {shown.title}")
+    listed = {page.title: [shown for shown in page.demonstrations if part.lower() in shown.name] for page in pages()}
+    lists = [
+        "\n".join([title, *(f"  {shown.name:<24} {shown.title}" for shown in found)])
+        for title, found in listed.items()
+        if found
+    ]
+    if not lists:
+        raise RefusedError(f"No demonstration has {part!r} in its name. All names: maxmargin demo --list")
+    print("\n\n".join(lists))
 
 
 def run_demonstration(name: str, picture: pathlib.Path | None) -> int:
@@ -80,40 +113,46 @@ def run_demonstration(name: str, picture: pathlib.Path | None) -> int:
 
     known = demonstrations()
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=3)
+        near = _near(name)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise RefusedError(f"There is no demonstration called {name!r}.{hint} All names: maxmargin demo --list")
-    _check_drawing(picture)
+    path = picture or pathlib.Path("demo") / f"{name}.png"
+    if known[name].draws:
+        _check_drawing(path)
     shown = known[name].run()
-    print(in_words(known[name], shown))
+    print(in_words(known[name], shown, max(LEAST_WIDTH, shutil.get_terminal_size((USUAL_WIDTH, 24)).columns)))
     if shown.figure is not None:
-        _save(shown.figure, picture or pathlib.Path("demo") / f"{name}.png")
+        _save(shown.figure, path)
     elif picture is not None:
-        print(f"This demonstration has no picture: {picture} is not written.")
+        print(f"\nThis demonstration has no picture: {picture} is not written.")
     return 0 if all(holds for _, holds in shown.claims) else 1
 
 
-def _check_drawing(picture: pathlib.Path | None) -> None:
-    """Better to miss matplotlib or a folder now than after the computations. None is a place yet to be chosen."""
-    from maxmargin.report.plots import check_picture, pyplot
-
+@contextlib.contextmanager
+def _refusals(path: pathlib.Path) -> Iterator[None]:
+    """What keeps the picture from being drawn, in one line."""
     try:
-        if picture is None:
-            pyplot()
-        else:
-            check_picture(picture)
-    except (ImportError, OSError, ValueError) as wrong:
-        raise RefusedError(str(wrong)) from wrong
+        yield
+    except ImportError as missing:
+        raise RefusedError(str(missing)) from missing
+    except (OSError, ValueError) as wrong:
+        raise RefusedError(f"Cannot draw {path}: {getattr(wrong, 'strerror', None) or wrong}.") from wrong
+
+
+def _check_drawing(path: pathlib.Path) -> None:
+    """Better to miss matplotlib or a folder now than after the computations."""
+    from maxmargin.report.plots import check_picture
+
+    with _refusals(path):
+        check_picture(path)
 
 
 def _save(figure: Any, path: pathlib.Path) -> None:
     from maxmargin.report.plots import save_figure
 
-    try:
+    with _refusals(path):
         save_figure(figure, path)
-    except (OSError, ValueError) as wrong:
-        raise RefusedError(f"Cannot draw {path}: {wrong}") from wrong
-    print(f"Picture: {path.resolve()}")
+    print(f"\nPicture: {path.resolve()}")
 
 
 def run_demo(picture: pathlib.Path) -> None:
@@ -129,16 +168,22 @@ def run_demo(picture: pathlib.Path) -> None:
     X, y = load_breast_cancer(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
     machine = SVC(C=10, gamma=0.01)
-    begun = time.perf_counter()
-    model = make_pipeline(StandardScaler(), machine).fit(X_train, y_train)
-    seconds = time.perf_counter() - begun
+    model = make_pipeline(StandardScaler(), machine)
+    first, seconds = (_seconds(lambda: model.fit(X_train, y_train)) for _ in range(2))
     print(f"Breast cancer: {len(y_train)} rows to learn from, {len(y_test)} held out, {X.shape[1]} features")
     print(f"SVC(C=10, gamma=0.01) fitted in {seconds:.3f} s: {machine.status_}")
+    print(f"(The first fit took {first:.1f} s: compiling, or loading what an earlier run compiled.)")
     print(f"Accuracy on held-out rows: {model.score(X_test, y_test):.4f}")
     bound = len(machine.support_) / len(y_train)
     print(f"Support vectors: {len(machine.support_)}; at most {bound:.1%} leave-one-out error")
-    print(f"Margin 1/||w||: {machine.margin_:.4f}\n\n{machine.certificate_!r}\n")
+    print(f"Margin 1/||w||: {machine.margin_:.4f}\n\n{machine.certificate_!r}")
     draw_demo(picture)
+
+
+def _seconds(work: Callable[[], Any]) -> float:
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
 
 
 def draw_demo(path: pathlib.Path) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import itertools
 import pathlib
 import re
+import textwrap
 from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -41,6 +43,11 @@ class Demonstration(NamedTuple):
     title: str
     text: str
     run: Callable[[], Shown]
+
+    @property
+    def draws(self) -> bool:
+        """Whether there is a picture, known before anything is computed: errata are words, the named ones tables."""
+        return self.page != "errata" and self.name not in ("counting", "exponential_family")
 
 
 class Page(NamedTuple):
@@ -125,19 +132,52 @@ def cell(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value).replace("|", "\\|")
 
 
-def in_words(demonstration: Demonstration, shown: Shown) -> str:
-    """A demonstration for a terminal: its text, its numbers, its claims."""
+def in_words(demonstration: Demonstration, shown: Shown, width: int = 100) -> str:
+    """A demonstration for a terminal of that width: its text, its numbers, its claims."""
     where = f"note {demonstration.page}" if demonstration.page.isdigit() else demonstration.page
-    parts = [f"{demonstration.title} ({where})\n", _plain(demonstration.text)]
-    parts += [_columns(table) for table in shown.tables]
-    parts += ["\n".join(f"[{'holds' if holds else 'FAILS'}] {_plain(sentence)}" for sentence, holds in shown.claims)]
-    return "\n\n".join(part for part in parts if part)
+    parts = [_filled(f"{demonstration.title} ({where})", width)]
+    parts += [_block(block, width) for block in demonstration.text.split("\n\n")]
+    parts += [_columns(table, width) for table in shown.tables]
+    marked = [(f"[{'holds' if holds else 'FAILS'}] ", sentence) for sentence, holds in shown.claims]
+    parts += ["\n".join(_filled(mark + _plain(sentence), width, len(mark)) for mark, sentence in marked)]
+    words = "\n\n".join(part for part in parts if part)
+    reference = re.search(r"\b(00[0-4]):(\d+)", words)
+    return f"{words}\n\n{_filled(_meaning(*reference.groups()), width)}" if reference else words
+
+
+def _meaning(note: str, line: str) -> str:
+    return f"({note}:{line} means line {line} of note {note}; titles of the notes: docs/conventions.md)"
+
+
+def _block(markdown: str, width: int) -> str:
+    """A displayed formula, which keeps its lines, or a paragraph or a list, filled."""
+    if markdown.startswith("$$"):
+        return _plain(markdown)
+    items = re.split(r"\n(?=- )", markdown)
+    return "\n".join(_filled(_plain(item), width, 2 if item.startswith("- ") else 0) for item in items)
+
+
+def _filled(text: str, width: int, indent: int = 0) -> str:
+    """Lines of at most that width, all but the first one indented."""
+    return "\n".join(_lines(text, width, " " * indent))
+
+
+def _lines(text: str, width: int, indent: str = "") -> list[str]:
+    return textwrap.wrap(" ".join(text.split()), width, subsequent_indent=indent, break_on_hyphens=False)
+
+
+_STAR = "\2"  # an asterisk of a formula or of code, which is no mark
 
 
 def _plain(text: str) -> str:
-    """Without the marks of Markdown and TeX: links as their text, formulas in words."""
+    """Without the marks of Markdown and TeX: links as their text, formulas in words, no emphasis."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    return re.sub(r"`([^`]*)`|\$\$?([^$]+)\$\$?", lambda found: found[1] or formula_in_words(found[2] or ""), text)
+    text = re.sub(r"`([^`]*)`|\$\$?([^$]+)\$\$?", _code_or_formula, text)
+    return re.sub(r"(?<!\w)(\*\*?)(?=\S)([^*]+)(?<=\S)\1(?!\w)", r"\2", text).replace(_STAR, "*")
+
+
+def _code_or_formula(found: re.Match[str]) -> str:
+    return (found[1] or formula_in_words(found[2] or "")).replace("*", _STAR)
 
 
 # Marks that pieces of a formula carry until all are in place: a space if letters or digits meet, a space if anything
@@ -221,12 +261,39 @@ def _argument(tokens: list[str]) -> str:
     return re.sub(f"[{_APART}{_GAP}]", "", _piece(tokens)).strip() if tokens else ""
 
 
-def _columns(table: Table) -> str:
-    """The table with its columns aligned."""
-    lines = [table.header, *((cell(value).replace("\\|", "|") for value in row) for row in table.rows)]
-    cells = [[_plain(entry) for entry in line] for line in lines]
-    widths = [max(len(line[k]) for line in cells) for k in range(len(table.header))]
-    return "\n".join("  ".join(entry.ljust(width) for entry, width in zip(line, widths, strict=True)) for line in cells)
+def _columns(table: Table, width: int) -> str:
+    """The table with its columns aligned, numbers to the right; cells that are too long take several lines."""
+    cells = [[_plain(cell(value).replace("\\|", "|")) for value in row] for row in [table.header, *table.rows]]
+    columns = list(zip(*cells, strict=True))
+    widths = _widths(columns, width)
+    numbers = [all(re.fullmatch(_NUMBER, entry) for entry in column[1:]) for column in columns]
+    head, *body = (_row(row, widths, numbers) for row in cells)
+    rule = "  ".join("-" * width for width in widths)
+    return "\n".join([*head, rule, *itertools.chain(*body)])
+
+
+_NUMBER = r"([-+]?\d[\d.,]*(e[-+]?\d+)?%?|[-+]?(inf|nan))?"  # or nothing
+
+
+def _widths(columns: list[tuple[str, ...]], width: int) -> list[int]:
+    """What the columns need; where that is too much, the widest give way, down to their longest words if possible."""
+    widths = [max(map(len, column)) for column in columns]
+    room = width - 2 * (len(columns) - 1)
+    least = [min(max(map(len, " ".join(column).split()), default=0), room // len(columns)) for column in columns]
+    while sum(widths) > room:
+        widest = max((k for k in range(len(widths)) if widths[k] > least[k]), key=widths.__getitem__)
+        widths[widest] -= 1
+    return widths
+
+
+def _row(row: list[str], widths: list[int], numbers: list[bool]) -> list[str]:
+    wrapped = [_lines(entry, width) for entry, width in zip(row, widths, strict=True)]
+    lines = itertools.zip_longest(*wrapped, fillvalue="")
+    return ["  ".join(map(_aligned, line, widths, numbers)).rstrip() for line in lines]
+
+
+def _aligned(entry: str, width: int, number: bool) -> str:
+    return entry.rjust(width) if number else entry.ljust(width)
 
 
 def save_text(path: pathlib.Path, text: str) -> None:

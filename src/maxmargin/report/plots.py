@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import pathlib
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from maxmargin.estimators import SVC
 
 GRID = 240
 COLOURS = ("#2b6cb0", "#c05621")
+ON_MARGIN = 1e-6  # how far f may be from 1 or -1 on the margin
 
 
 def pyplot() -> Any:
@@ -20,32 +22,43 @@ def pyplot() -> Any:
     try:
         return importlib.import_module("matplotlib.pyplot")
     except ImportError as missing:
-        raise ImportError("Pictures need matplotlib: pip install matplotlib.") from missing
+        raise ImportError(
+            'Pictures need matplotlib: pip install matplotlib, or pip install "maxmargin[plots]".'
+        ) from missing
 
 
 def check_picture(path: pathlib.Path) -> None:
-    """An error, before anything is computed, if there will be no picture at that path."""
+    """An error, before anything is computed, if there will be no picture at that path.
+
+    Rights and names are tried out, in a folder that is removed at once.
+    """
     pyplot()
     known = importlib.import_module("matplotlib.backend_bases").FigureCanvasBase.get_supported_filetypes()
     if _format(path) not in known:
-        raise ValueError(f"Cannot draw {path}: no picture ends in {path.suffix}, but in .{', .'.join(sorted(known))}.")
-    if path.is_dir():
-        raise IsADirectoryError(f"Cannot draw {path}: it is a folder; name a file in it.")
-    folder = next(parent for parent in path.absolute().parents if parent.exists())
-    if not folder.is_dir():
-        raise NotADirectoryError(f"Cannot draw {path}: {folder} is no folder.")
-    if not os.access(folder, os.W_OK):
-        raise PermissionError(f"Cannot draw {path}: the folder {folder} is not to be written to.")
+        raise ValueError(f"no picture ends in {path.suffix}, but in .{', .'.join(sorted(known))}")
+    if os.path.isdir(path):
+        raise IsADirectoryError("it is a folder; name a file in it")
+    folder = next(parent for parent in path.absolute().parents if os.path.exists(parent))
+    if not os.path.isdir(folder):
+        raise NotADirectoryError(f"{folder} is no folder")
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        trial = place / path.absolute().relative_to(folder)
+        trial.parent.mkdir(parents=True, exist_ok=True)
+        _unfinished(trial).touch()
 
 
 def _format(path: pathlib.Path) -> str:
     return path.suffix.lstrip(".").lower() or "png"
 
 
+def _unfinished(path: pathlib.Path) -> pathlib.Path:
+    return path.with_name(f".{path.name}.part")
+
+
 def save_figure(figure: Any, path: pathlib.Path) -> None:
     """Write the picture under another name first, so that the file is never half written; then close the figure."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.part")
+    unfinished = _unfinished(path)
     figure.savefig(unfinished, dpi=120, format=_format(path))
     unfinished.replace(path)
     pyplot().close(figure)
@@ -93,7 +106,10 @@ def _mesh(X: Any) -> tuple[Any, Any, Any]:
 
 
 def draw_machine(machine: SVC, X: Any, y: Any, axes: Any, title: str) -> None:
-    """Two classes in the plane: regions, hyperplane f = 0, margins f = -1 and f = 1, support vectors."""
+    """Two classes in the plane: regions, hyperplane f = 0, margins f = -1 and f = 1, support vectors.
+
+    Points on the margin are circled also where their multipliers are zero: others could do their work.
+    """
     X, y = np.asarray(X, np.float64), np.asarray(y)
     if X.shape[1] != 2 or len(machine.classes_) != 2:
         raise ValueError(
@@ -105,11 +121,15 @@ def draw_machine(machine: SVC, X: Any, y: Any, axes: Any, title: str) -> None:
     axes.contourf(xs, ys, f, levels=[-np.inf, 0, np.inf], colors=COLOURS, alpha=0.12)
     axes.contour(xs, ys, f, levels=[-1, 0, 1], colors="#2d3748", linestyles=["--", "-", "--"], linewidths=[1, 1.8, 1])
     for label, colour in zip(machine.classes_, COLOURS, strict=True):
-        here = X[y == label]
-        axes.scatter(
-            here[:, 0], here[:, 1], s=26, color=colour, edgecolor="white", linewidth=0.6, label=f"class {label}"
-        )
-    vectors = machine.support_vectors_
-    axes.scatter(vectors[:, 0], vectors[:, 1], s=90, facecolor="none", edgecolor="#2d3748", label="support vectors")
+        name = f"class {_number(label)}"
+        axes.scatter(*X[y == label].T, s=26, color=colour, edgecolor="white", linewidth=0.6, label=name)
+    touching = np.abs(np.abs(machine.decision_function(X)) - 1) < ON_MARGIN
+    vectors = np.unique(np.concatenate([machine.support_vectors_, X[touching]]), axis=0)
+    axes.scatter(*vectors.T, s=90, facecolor="none", edgecolor="#2d3748", label="support vectors, y f(x) <= 1")
     axes.set_title(title)
-    axes.legend(loc="best", fontsize=8, framealpha=0.9)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=3, fontsize=8, frameon=False)
+
+
+def _number(label: Any) -> Any:
+    """-1 for -1.0; anything but a float as it is."""
+    return f"{label:g}" if isinstance(label, float) else label

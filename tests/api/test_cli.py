@@ -1,0 +1,161 @@
+"""The command line, the lazy names of the package, pictures of machines, and pages made of docstrings."""
+
+import importlib.util
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import maxmargin
+from maxmargin.cli.main import main
+from maxmargin.report.plots import draw_machine, pyplot
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["demo", "FISH"], "Did you mean fish?"),
+        (["fish"], "Did you mean: maxmargin demo fish?"),
+        (["zzz"], "The only command is: maxmargin demo"),
+        (["demo", "--list", "zzz"], "No demonstration has 'zzz' in its name."),
+    ],
+)
+def test_wrong_names_are_met_with_the_right_ones(arguments, words, capsys):
+    assert main(arguments) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "words"), [(["--wrong"], "unrecognized arguments: --wrong"), (["--picture", ""], "name a file")]
+)
+def test_wrong_options_are_told_with_the_usage_of_demo(option, words, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["demo", *option])
+    said = capsys.readouterr().err
+    assert said.startswith("usage: maxmargin demo ")
+    assert words in said
+
+
+def test_lists(capsys):
+    main(["demo", "--list"])
+    listed = capsys.readouterr().out
+    assert listed.startswith("Note 000: ")
+    assert "\n\nNote 001: " in listed
+    main(["demo", "--list", "Fish"])
+    assert re.fullmatch(r"Note 000: .*\n  fish .*\n", capsys.readouterr().out)
+
+
+@pytest.mark.skipif(not pathlib.Path("/proc/self").exists(), reason="there is no /proc")
+def test_a_folder_that_nobody_can_make_is_found_before_computing(monkeypatch, capsys):
+    monkeypatch.setattr("sklearn.datasets.load_breast_cancer", None)
+    assert main(["demo", "--picture", "/proc/none/a.png"]) == 2
+    assert re.fullmatch(r"Cannot draw /proc/none/a\.png: [A-Z][a-z ]+\.\n", capsys.readouterr().err)
+
+
+def test_the_terminal_tells_the_width_and_blank_lines_set_the_picture_apart(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("COLUMNS", "70")
+    assert main(["demo", "slips_000"]) == 0
+    assert 60 < max(map(len, capsys.readouterr().out.splitlines())) <= 70
+    assert main(["demo", "losses", "--picture", str(tmp_path / "a.png")]) == 0
+    assert re.search(r"\S\n\nPicture: ", capsys.readouterr().out)
+
+
+def test_the_time_of_compiling_is_told_apart(monkeypatch, tmp_path, capsys):
+    seconds = iter([3.0, 0.25])
+    monkeypatch.setattr("maxmargin.cli.main._seconds", lambda work: (work(), next(seconds))[1])
+    assert main(["demo", "--picture", str(tmp_path / "a.png")]) == 0
+    said = capsys.readouterr().out
+    assert "fitted in 0.250 s" in said
+    assert "The first fit took 3.0 s: compiling" in said
+    assert re.search(r"\S\n\nPicture: ", said)
+
+
+def test_a_module_is_the_command():
+    told = subprocess.run([sys.executable, "-m", "maxmargin", "--version"], capture_output=True, text=True, check=True)
+    assert told.stdout == f"maxmargin {maxmargin.__version__}\n"
+
+
+def test_folders_load_when_first_used():
+    code = "import sys, maxmargin; assert 'numpy' not in sys.modules; print(maxmargin.textbook.smo.__name__)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "maxmargin.textbook.smo\n"
+    folders = {path.parent.name for path in pathlib.Path(maxmargin.__file__).parent.glob("*/__init__.py")} - {"cli"}
+    assert folders <= set(dir(maxmargin))
+    assert all(getattr(maxmargin, name).__name__ == f"maxmargin.{name}" for name in folders)
+    assert not hasattr(maxmargin, "nothing")
+
+
+def test_every_point_on_the_margin_is_circled():
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 2.0], [2.0, 0.0], [2.0, 1.0], [2.0, 2.0], [4.0, 1.0]])
+    y = np.array([-1.0, -1.0, -1.0, 1.0, 1.0, 1.0, 1.0])
+    figure, axes = pyplot().subplots()
+    draw_machine(maxmargin.SVC(kernel="linear", C=float("inf")).fit(X, y), X, y, axes, "")
+    np.testing.assert_array_equal(np.sort(axes.collections[-1].get_offsets(), axis=0), np.sort(X[:6], axis=0))
+    assert [text.get_text() for text in axes.get_legend().get_texts()][:2] == ["class -1", "class 1"]
+    figure.canvas.draw()
+    assert axes.get_legend().get_window_extent().y1 < axes.get_window_extent().y0
+    pyplot().close(figure)
+
+
+def reference():
+    where = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
+    module = importlib.util.module_from_spec(where)
+    where.loader.exec_module(module)
+    return module
+
+
+def documented():
+    """K_ij of ``x_i``, with ||w||^2.
+
+        f(x) =    w'x
+
+    Parameters
+    ----------
+    x : array of ``float``, \
+        default=None
+        The *rows*.
+    y
+        Labels.
+
+    Examples
+    --------
+    >>> 1 + 1
+    2
+    """
+
+
+def test_docstrings_as_markdown():
+    assert reference()._text(documented) == (
+        "K\\_ij of `x_i`, with \\|\\|w\\|\\|^2.\n\n```text\nf(x) =    w'x\n```\n\n**Parameters**\n\n"
+        "- `x : array of float, default=None`\\\n  The \\*rows\\*.\n- `y`\\\n  Labels.\n\n"
+        "**Examples**\n\n```python\n>>> 1 + 1\n2\n```"
+    )
+
+
+def test_the_reference_has_estimators_first_and_no_marks_of_docstrings():
+    module = reference()
+    names = re.findall(r"^## (\w+)$", module.page("maxmargin"), re.MULTILINE)
+    first = [name for name in names if hasattr(getattr(maxmargin, name), "fit")]
+    assert names[: len(first)] == first == sorted(first, key=str.lower)
+    for name in module.MODULES:
+        outside = re.sub(r"^```.*?^```$", "", module.page(name), flags=re.MULTILINE | re.DOTALL)
+        assert not re.search(r"(?<!`)``(?!`)|-----", outside), name
+
+
+def test_the_example_of_the_start_page_prints_what_the_page_says(capsys):
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], {})
+    said, printed = capsys.readouterr().out.split(), re.search(r"```text\n(.*?)```", page, re.DOTALL)[1].split()
+    assert said[:6] == printed[:6]  # accuracy, primal and dual value; the gap is rounding
+
+
+@pytest.mark.parametrize("page", ["index", "linear", "multiclass", "bayes"])
+def test_code_fits_the_page(page):
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```(?:python|text)?\n(.*?)```", text, re.DOTALL)
+    assert [line for block in blocks for line in block.splitlines() if len(line) > 86] == []
