@@ -2,13 +2,14 @@
 
 import ast
 import pathlib
+import re
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import StandardScaler
 
-from maxmargin import SVC, Bias, LinearSVC, Loss, certify, soft_margin
+from maxmargin import SVC, Bias, LinearSVC, Loss, certify, soft_margin, textbook
 from maxmargin.kernels import RBF, Gram, Linear
 from maxmargin.textbook import (
     decomposition,
@@ -32,7 +33,7 @@ from tests.helpers import NOTES_X, NOTES_Y, dual_by_clarabel
 
 FOLDER = pathlib.Path(hard_margin.__file__).parent
 ROWS, LABELS = load_breast_cancer(return_X_y=True)
-X, y = StandardScaler().fit_transform(ROWS), 2.0 * LABELS - 1
+X, y = np.asarray(StandardScaler().fit_transform(ROWS)), 2.0 * np.asarray(LABELS) - 1
 SIGMA = 4.0
 
 
@@ -49,14 +50,20 @@ def test_files_are_short_and_stand_alone(path):
     tree = ast.parse(text)
     documented = (node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.FunctionDef))
     prose = {line for node in documented if ast.get_docstring(node) is not None
-             for line in range(node.body[0].lineno, node.body[0].end_lineno + 1)}  # fmt: skip
+             for line in range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)}  # fmt: skip
     code = [k for k, line in enumerate(text.splitlines(), 1) if k not in prose and line.strip() not in ("",)
             and not line.strip().startswith("#")]  # fmt: skip
     assert len(code) <= 80
     for node in ast.walk(tree):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module] if isinstance(node, ast.ImportFrom) else []
-        assert all(name in ("numpy", "itertools") or name.startswith("maxmargin.textbook.") for name in names)
+        assert all(name in ("numpy", "itertools") or f"{name}.".startswith("maxmargin.textbook.") for name in names)
+
+
+def test_all_files_are_reachable():
+    tree = ast.parse((FOLDER / "__init__.py").read_text(encoding="utf-8"))
+    names = {alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert names == {path.stem for path in FOLDER.glob("[a-z]*.py")} == set(textbook.__all__)
 
 
 class TestGradientDescent:
@@ -244,11 +251,11 @@ class TestQuadraticPrograms:
 
     def test_no_hyperplane_separates(self):
         X, y = np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]]), np.array([1.0, 1, -1, -1])
-        with pytest.raises(ValueError, match="no solution"):
+        with pytest.raises(ValueError, match="no solution: no hyperplane separates the classes"):
             hard_margin.primal(X, y)
-        with pytest.raises(ValueError, match="no solution"):
+        with pytest.raises(ValueError, match="no solution: no hyperplane separates the classes"):
             hard_margin.dual(X @ X.T, y)
-        with pytest.raises(ValueError, match="after 2 iterations"):
+        with pytest.raises(ValueError, match=r"after 2 iterations \(iteration 1, objective 0\.\d+, violation"):
             interior_point.solve_qp(np.eye(1), np.ones(1), *interior_point.box(1, 1.0), max_iter=2)
 
     @pytest.mark.parametrize("rows", [np.zeros((2, 1)), np.array([[1.0, 0.0]] * 2), np.array([[1.0, 2.0]] * 4)])
@@ -277,6 +284,15 @@ class TestQuadraticPrograms:
         np.testing.assert_allclose(textbook_soft.W(alpha, rows @ rows.T, signs, 1.0), 4.0)
 
 
+@pytest.mark.parametrize("q", [2, 4])
+@pytest.mark.parametrize("C", [1.0, 100.0, 1e4, np.inf])
+def test_decomposition_where_a_margin_point_has_no_multiplier(q, C):
+    rows, signs = np.array([[0.0, 0], [1, 1], [3, 3], [4, 2]]), np.array([-1.0, -1, 1, 1])
+    alpha, b, history = decomposition.decompose(rows @ rows.T, signs, C, q=q)
+    assert history[-1]["violation"] <= 1e-6
+    np.testing.assert_allclose([*(alpha * signs) @ rows, b], [0.5, 0.5, -2.0], atol=1e-5)
+
+
 @pytest.mark.parametrize("q", [0, 1, 3])
 def test_working_sets_have_pairs(q):
     with pytest.raises(ValueError, match="q must be even and at least 2"):
@@ -299,6 +315,22 @@ def test_smo_and_decomposition_certify(kernel, C):
         assert b == pytest.approx(textbook_soft.bias(alpha, K, signs, C), abs=1e-5)
         duals = [row["dual"] for row in history]
         assert np.all(np.diff(duals) > -1e-9)
+
+
+@pytest.mark.parametrize(("scale", "offset"), [(1, 0), (1, 1000), (1000, 0), (0.001, 0)])
+def test_an_infinite_C_is_the_hard_margin(scale, offset):
+    w = np.array([5 / 6, 1 / 3]) / scale
+    K = kernels.linear(scale * NOTES_X + offset, scale * NOTES_X + offset)
+    for algorithm in (smo.smo, decomposition.decompose):
+        alpha, b, history = algorithm(K, NOTES_Y, np.inf, epsilon=1e-8)
+        assert history[-1]["violation"] <= 1e-8
+        assert hard_margin.W(alpha, K, NOTES_Y) == pytest.approx(0.5 * w @ w, rel=1e-6)
+        assert b == pytest.approx(-10 / 3 - offset * w.sum(), rel=1e-6)
+
+
+def test_an_infinite_C_without_a_hard_margin_does_not_converge():
+    _, _, history = smo.smo(np.zeros((2, 2)), [1, -1], np.inf, max_iter=50)
+    assert history[-1] == {"iteration": 50, "dual": pytest.approx(2e14), "violation": 2}
 
 
 class TestDualAscent:
@@ -442,3 +474,138 @@ def test_interior_point_without_and_with_equality():
     A, d = np.ones((1, 2)), np.array([1.0])
     x, _, v, _ = interior_point.solve_qp(np.eye(2), np.zeros(2), *interior_point.box(2, 0.7), A, d)
     np.testing.assert_allclose([*x, *v], [0.5, 0.5, -0.5], atol=1e-8)
+
+
+def gram(X):
+    return (np.asarray(X) @ np.asarray(X).T).tolist()
+
+
+FEW, SIGNS, DIGITS = NOTES_X[4:12], NOTES_Y[4:12], np.arange(8) % 3
+WITH_C = {  # algorithms of two classes as functions of X, y and C
+    gradient_descent.soft_margin: lambda X, y, C: gradient_descent.soft_margin(X, y, C),
+    dual_ascent.svm_dual: lambda X, y, C: dual_ascent.svm_dual(X, y, kernels.linear, C),
+    textbook_soft.primal: lambda X, y, C: textbook_soft.primal(X, y, C),
+    textbook_soft.dual: lambda X, y, C: textbook_soft.dual(gram(X), y, C),
+    smo.smo: lambda X, y, C: smo.smo(gram(X), y, C),
+    decomposition.decompose: lambda X, y, C: decomposition.decompose(gram(X), y, C),
+}
+WITH_LAM = {
+    hinge_regularized_gd.hinge_regularized_gd: lambda X, y, lam: hinge_regularized_gd.hinge_regularized_gd(
+        X, y, lam, 5
+    ),
+    hinge_regularized_gd.diminishing: lambda X, y, lam: hinge_regularized_gd.diminishing(X, y, lam, 5),
+    sgd.stochastic_gradient_descent: lambda X, y, lam: sgd.stochastic_gradient_descent(X, y, lam, [(5, 0.1)], 0),
+    newton.newton: lambda X, y, lam: newton.newton(X, y, lam),
+}
+WITH_NEITHER = {
+    perceptron.perceptron: lambda X, y, _: perceptron.perceptron(X, y),
+    hard_margin.primal: lambda X, y, _: hard_margin.primal(X, y),
+    hard_margin.dual: lambda X, y, _: hard_margin.dual(gram(X), y),
+}
+
+
+def named(algorithm):
+    return f"{algorithm.__module__.rpartition('.')[2]}.{algorithm.__name__}"
+
+
+class TestInputs:
+    @pytest.mark.parametrize(
+        ("algorithm", "run"), (WITH_C | WITH_LAM | WITH_NEITHER).items(), ids=lambda f: named(f) if f.__doc__ else ""
+    )
+    def test_two_classes(self, algorithm, run):
+        assert run(FEW.tolist(), SIGNS.tolist(), 1.0)[-1][-1] == run(FEW, SIGNS.astype(float), 1.0)[-1][-1]
+        assert re.search("labels -1 or .1|as in hinge_regularized_gd", algorithm.__doc__)
+        assert "history" in algorithm.__doc__
+        for y in ((SIGNS + 1) / 2, SIGNS > 0, np.where(SIGNS > 0, "yes", "no"), SIGNS * np.nan):
+            with pytest.raises(ValueError, match=r"labels must be -1 or \+1: 2"):
+                run(FEW, y, 1.0)
+        with pytest.raises(ValueError, match="one label for each of the 8 rows"):
+            run(FEW, SIGNS[:, None], 1.0)
+        with pytest.raises(ValueError, match=r"one label for each of the 8 rows|n is 7"):
+            run(FEW, SIGNS[:7], 1.0)
+        with pytest.raises(ValueError, match="must be finite"):
+            run(np.where(FEW > 5, np.nan, FEW), SIGNS, 1.0)
+
+    @pytest.mark.parametrize(
+        ("algorithm", "run"), (WITH_C | WITH_LAM).items(), ids=lambda f: named(f) if f.__doc__ else ""
+    )
+    def test_weights(self, algorithm, run):
+        name = "C" if algorithm in WITH_C else "lam"
+        for wrong in (-1.0, np.nan, 0.0)[: 3 if name == "C" else 2]:
+            with pytest.raises(ValueError, match=f"{name} must be .*; got {wrong}"):
+                run(FEW, SIGNS, wrong)
+        if algorithm in (gradient_descent.soft_margin, textbook_soft.primal, textbook_soft.dual):
+            with pytest.raises(ValueError, match="C must be finite; without slack: hard_margin"):
+                run(FEW, SIGNS, np.inf)
+
+    @pytest.mark.parametrize("K", [kernels.linear, FEW, FEW.T, gram(FEW)[:7], 1.0])
+    def test_kernel_matrices(self, K):
+        for run in (lambda: hard_margin.dual(K, SIGNS), lambda: textbook_soft.dual(K, SIGNS, 1.0),
+                    lambda: smo.smo(K, SIGNS, 1.0), lambda: decomposition.decompose(K, SIGNS, 1.0)):  # fmt: skip
+            with pytest.raises(ValueError, match=r"n x n kernel matrix: kernels\.linear\(X, X\)"):
+                run()
+        if K is not kernels.linear:
+            with pytest.raises(ValueError, match="K must be a function"):
+                dual_ascent.svm_dual(FEW, SIGNS, K, 1.0)
+
+    @pytest.mark.parametrize(("run", "valid"), [
+        (lambda: newton.newton(FEW, SIGNS, 1.0, "hinge"), "loss must be 'squared_hinge' or 'logistic'; got 'hinge'"),
+        (lambda: newton.cost(1.0, "hinge"), "loss must be 'squared_hinge' or 'logistic'"),
+        (lambda: sgd.stochastic_gradient_descent(FEW, SIGNS, 1.0, [(1, 0.1)], 0, loss="squared_hinge"),
+         "loss must be 'hinge' or 'logistic'; got 'squared_hinge'"),
+        (lambda: sgd.S(np.ones(2), 0.0, FEW, SIGNS, 1.0, "banana"), "loss must be 'hinge' or 'logistic'"),
+        (lambda: sgd.gradient(np.ones(2), 0.0, FEW, SIGNS, 1.0, "banana"), "loss must be 'hinge' or 'logistic'"),
+        (lambda: dual_ascent.svm_dual(FEW, SIGNS, kernels.linear, 1.0, loss="squared_hinge"),
+         "loss must be 'hinge' or 'quadratic'"),
+        (lambda: textbook_soft.primal(FEW, SIGNS, 1.0, p=3), "p must be 1 or 2; got 3"),
+        (lambda: textbook_soft.dual(gram(FEW), SIGNS, 1.0, p=3), "p must be 1 or 2"),
+        (lambda: multiclass.descend(FEW, DIGITS, 1.0, "crammer"), "kind must be 'sum' or 'squared' or 'max'"),
+        (lambda: multiclass.gradient_of_F(np.ones((3, 2)), FEW, DIGITS, 1.0, "crammer"), "kind must be 'sum'"),
+    ])  # fmt: skip
+    def test_choices(self, run, valid):
+        with pytest.raises(ValueError, match=valid):
+            run()
+
+    @pytest.mark.parametrize("labels", [DIGITS + 1, DIGITS - 1, DIGITS / 2, 2 * DIGITS, DIGITS.astype(str)])
+    def test_labels_of_many_classes(self, labels):
+        for run in (lambda: multiclass.descend(FEW, labels, 1.0, "max"),
+                    lambda: naive_bayes.estimate(np.ones((8, 2)), labels, m=2, c=3)):  # fmt: skip
+            with pytest.raises(ValueError, match=r"labels must be the integers 0 to 2, all of them: np\.unique"):
+                run()
+
+    def test_many_classes(self):
+        W, _ = multiclass.descend(FEW.tolist(), DIGITS.tolist(), 1.0, "sum", max_iter=5)
+        np.testing.assert_array_equal(W, multiclass.descend(FEW, DIGITS, 1.0, "sum", max_iter=5)[0])
+        with pytest.raises(ValueError, match="labels must be the integers 0 to 3, all of them"):
+            naive_bayes.estimate(np.ones((8, 2)), DIGITS, m=2, c=4)
+        for C, wrong in ((0.0, "positive"), (np.inf, "finite")):
+            with pytest.raises(ValueError, match=f"C must be {wrong}"):
+                multiclass.descend(FEW, DIGITS, C, "sum")
+
+    @pytest.mark.parametrize("value", [-1, 3, 0.5, np.nan])
+    def test_values_of_naive_bayes(self, value):
+        pi, eta = naive_bayes.estimate([[0, 1], [2, 0], [1, 1]], [0, 1, 1], m=3, c=2)
+        np.testing.assert_allclose(naive_bayes.posterior([[0, 1.0]], pi, eta), [[1, 0]])
+        with pytest.raises(ValueError, match="integers 0 to 2"):
+            naive_bayes.estimate([[0, 1], [2, value]], [0, 1], m=3, c=2)
+        with pytest.raises(ValueError, match="integers 0 to 2"):
+            naive_bayes.posterior([[0, value]], pi, eta)
+
+    def test_maps_of_the_plane(self):
+        np.testing.assert_allclose(kernels.lift_xor([[2, 3]]), [[2, 3, 6]])
+        for lift in (kernels.phi, kernels.lift_xor):
+            with pytest.raises(ValueError, match="X has 3 columns"):
+                lift(np.ones((4, 3)))
+
+    @pytest.mark.parametrize("run", [
+        lambda rng: sgd.stochastic_gradient_descent(FEW, SIGNS, 0.1, [(20, 0.1)], rng)[0],
+        lambda rng: perceptron.perceptron(FEW, SIGNS, rng=rng)[0],
+        lambda rng: [gradient_descent.soft_margin(FEW, SIGNS, start=rng, max_iter=0)[0]],
+    ])  # fmt: skip
+    def test_seeds(self, run):
+        np.testing.assert_array_equal(run(3)[0], run(np.random.default_rng(3))[0])
+        assert not np.array_equal(run(3)[0], run(4)[0])
+
+    def test_held_out_labels(self):
+        with pytest.raises(ValueError, match="labels must be -1"):
+            sgd.stochastic_gradient_descent(FEW, SIGNS, 0.1, [(1, 0.1)], 0, held_out=(FEW, SIGNS > 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from itertools import combinations
 
@@ -16,6 +17,15 @@ PRINTED_PRODUCTS = np.array([4.332, 4.331, 4.331, 2.333, 2.332])  # w'x_i, first
 W, B = (Fraction(5, 6), Fraction(1, 3)), Fraction(-10, 3)
 CONDITIONS = np.vstack([(SIGNS_23_1[ON_MARGIN, None] * TABLE_23_1[ON_MARGIN]).T, SIGNS_23_1[ON_MARGIN]])
 TARGET = np.array([5 / 6, 1 / 3, 0.0])  # sum alpha_i y_i x_i = w, sum alpha_i y_i = 0
+
+
+def rounded_twice(value: float) -> float:
+    """To six digits, which undoes binary rounding, then to four, then to three."""
+    places = (Decimal(10) ** -digits for digits in (6, 4, 3))
+    rounded = Decimal(value)
+    for place in places:
+        rounded = rounded.quantize(place, ROUND_HALF_UP)
+    return float(rounded)
 
 
 def exact_margins() -> list[Fraction]:

@@ -24,9 +24,9 @@ def plane(axes: Any, title: str) -> None:
     label(axes, "$x_1$", "$x_2$", title)
 
 
-def mark(axes: Any, text: str, at: Any, offset: tuple[int, int] = (5, 4), **style: Any) -> None:
+def mark(axes: Any, text: str, at: Any, offset: tuple[float, ...] = (5, 4), **style: Any) -> None:
     """A word beside a point."""
-    axes.annotate(text, at, offset, textcoords="offset points", **({"fontsize": 8} | style))
+    axes.annotate(text, at, offset, textcoords="offset points", **({"fontsize": 9} | style))
 
 
 # --- boundaries, solvers, multipliers --------------------------------------------------------------------------------
@@ -40,8 +40,8 @@ def perceptrons(axes: Any, X: Any, y: Any, found: Any, worst: Any, best: tuple[A
     line(axes, *worst, color=PALETTE[4], label="worst order")
     line(axes, best[0], best[1], (0, -1, 1), label="large margin")
     points(axes, X, y)
-    plane(axes, "perceptrons (grey) and the large margin")
-    axes.legend(fontsize=8, loc="lower right")
+    plane(axes, "perceptrons (grey), large margin")
+    axes.legend(fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
 
 
 def histogram_of_margins(axes: Any, found: Any, largest: float) -> None:
@@ -54,14 +54,14 @@ def histogram_of_margins(axes: Any, found: Any, largest: float) -> None:
 
 def distances_of_lines(axes: Any, w: Any, ks: Any, feet: Any) -> None:
     """Lines w'x = k, and the way from the origin to the nearest point of each."""
-    axes.set(xlim=(-4.5, 4.5), ylim=(-4.5, 4.5), aspect="equal")
+    axes.set(xlim=(-9, 9), ylim=(-4.2, 4.2), aspect="equal")
     plane(axes, "distance of $w^Tx = k$ from the origin")
     for k, foot, colour in zip(ks, feet, PALETTE, strict=False):
         line(axes, w, -k, color=colour, lw=1.4)
         axes.plot([0, foot[0]], [0, foot[1]], "-", color=colour, lw=3, solid_capstyle="butt")
-        text, height = f"k = {k:g}: {np.linalg.norm(foot):.2f}", -3.75 if abs(k) == 1.5 else -4.2
+        text, height = f"k = {k:g}: {np.linalg.norm(foot):.2f}", -2.8 if abs(k) == 1.5 else -3.6
         box = {"fc": "white", "ec": "none", "pad": 1}
-        axes.text(k / w[0], height, text, fontsize=7, color=colour, ha="center", bbox=box)
+        axes.text((k - w[1] * height) / w[0], height, text, fontsize=9, color=colour, ha="center", bbox=box)
     axes.plot(0, 0, "o", color=INK)
 
 
@@ -73,8 +73,8 @@ def interior_steps(axes: Any, history: Any, best: float) -> None:
     named |= {"gap $s^Tz$": [row["gap"] for row in history], "objective, away from the optimum": away}
     for name, values in named.items():
         axes.semilogy(steps, np.maximum(values, 1e-13), "o-", ms=3, label=name)
-    label(axes, "iteration", "size", "interior point, from outside")
-    axes.legend(fontsize=8)
+    label(axes, "iteration", "size", "interior point, from outside", ylim=(1e-14, 1e9))
+    axes.legend(fontsize=9, loc="upper right")
 
 
 def dual_steps(axes: Any, histories: dict[str, Any], best: float) -> None:
@@ -82,8 +82,8 @@ def dual_steps(axes: Any, histories: dict[str, Any], best: float) -> None:
     for name, history in histories.items():
         steps, away = [row["iteration"] + 1 for row in history], [best - row["dual"] for row in history]
         axes.loglog(steps, np.maximum(away, 1e-12), label=name)
-    label(axes, "iteration", "distance of the dual from its maximum", "SMO and decomposition, feasible")
-    axes.legend(fontsize=8)
+    label(axes, "iteration", "dual below its maximum", "SMO and decomposition, feasible", ylim=(1e-13, 1e7))
+    axes.legend(fontsize=9, loc="upper right")
 
 
 def multipliers(axes: Any, X: Any, y: Any, w: Any, b: float, alpha: Any) -> None:
@@ -105,7 +105,9 @@ def slacks(axes: Any, X: Any, y: Any, w: Any, b: float) -> None:
         f = x @ w + b
         if sign * f < 1 - 1e-6:
             axes.plot(*np.transpose([x, x + (sign - f) / (w @ w) * w]), color=PALETTE[2], lw=1.5)
-            mark(axes, f"{1 - sign * f:.1f}", x, (-4, 4), color=PALETTE[2], ha="right")
+            away = -13 * sign * w / np.linalg.norm(w)  # on the other side of the point than its line
+            box = {"fc": "white", "ec": "none", "pad": 0.5, "alpha": 0.8}
+            mark(axes, f"{1 - sign * f:.1f}", x, tuple(away), color=PALETTE[2], ha="center", va="center", bbox=box)
     plane(axes, "soft margin: $\\xi_i$, to the margin")
 
 
@@ -117,7 +119,7 @@ def points_on_a_line(axes: Any, x: Any, y: Any, title: str) -> None:
     axes.axhline(0, color=GREY, lw=1)
     points(axes, np.column_stack([x, 0 * x]), y, size=50, labels=True)
     label(axes, "x", "", title, yticks=[], ylim=(-1, 1))
-    axes.legend(fontsize=8, loc="upper left")
+    axes.legend(fontsize=9, loc="upper left")
 
 
 def parabola(axes: Any, z: Any, y: Any, w: Any, b: float, roots: Any) -> None:
@@ -147,7 +149,7 @@ def shares(axes: Any, sizes: Any, passed: dict[str, Any]) -> None:
         axes.semilogx(sizes, share, shape + "-", label=name)
     label(axes, "points", "share of parameters that pass", "who passes", xticks=sizes, xticklabels=sizes)
     axes.minorticks_off()
-    axes.legend(fontsize=8, loc="center right")
+    axes.legend(fontsize=9, loc="center right")
 
 
 def angles_from(figure: Any, axes: Any, kernel: Any, origin: Any, name: str) -> None:
@@ -169,7 +171,7 @@ def two_distances(axes: Any, named: dict[str, Any], origin: Any) -> None:
         axes.plot(np.linalg.norm(nodes - origin, axis=1), kernel.distances(nodes, origin)[:, 0], ".", ms=3, label=name)
     axes.axhline(math.sqrt(2), color=INK, lw=1, ls="--")
     label(axes, "distance in the plane", "distance in feature space", "distances", ylim=(0, 6))
-    axes.legend(fontsize=8, loc="upper right")
+    axes.legend(fontsize=9, loc="upper right")
 
 
 def dimensions(axes: Any, ds: Any, counted: dict[int, Any]) -> None:
@@ -178,7 +180,7 @@ def dimensions(axes: Any, ds: Any, counted: dict[int, Any]) -> None:
         axes.semilogy(ds, numbers, "o", color=colour, label=f"p = {p}")
         axes.semilogy(ds, [math.comb(d + p, p) for d in ds], color=colour, lw=1)
     label(axes, "d, features", "monomials", "counted (dots), $\\binom{d+p}{p}$ (lines)")
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=9)
 
 
 def regions(axes: Any, machine: Any, X: Any, y: Any, title: str) -> None:
@@ -203,8 +205,9 @@ def figure_23_2(axes: Any, machine: Any, X: Any, y: Any) -> None:
         foot = X[i] - y[i] / (w @ w) * w
         arrow = {"arrowstyle": "<->", "color": PALETTE[2], "shrinkA": 0, "shrinkB": 0}
         axes.annotate("", foot, X[i], arrowprops=arrow)
-        mark(axes, f"{machine.margin_:.3f}", 0.5 * (foot + X[i]), (2, -13), color=PALETTE[2])
-    plane(axes, "figure 23.2: margin $1/\\|w\\|$, shaded: on the margin")
+        style: Any = {"color": PALETTE[2], "ha": "center", "va": "center"}
+        mark(axes, f"{machine.margin_:.3f}", 0.5 * (foot + X[i]), (-4, 11), **style)
+    plane(axes, "figure 23.2: margin $1/\\|w\\|$ (arrows),\non the margin (shaded)")
 
 
 def optimal_multipliers(axes: Any, ranges: Any, ours: Any) -> None:
@@ -216,7 +219,7 @@ def optimal_multipliers(axes: Any, ranges: Any, ours: Any) -> None:
     names = [f"$x_{{{i + 1}}}$" for i in _example_23_3.ON_MARGIN]
     label(axes, "$\\alpha_i$", "", "the multipliers are not unique", yticks=rows, yticklabels=names)
     axes.set(ylim=(6.2, -0.6), xlim=(-0.02, 0.43))
-    axes.legend(fontsize=8, loc="lower right")
+    axes.legend(fontsize=9, loc="lower right")
 
 
 def centres(axes: Any, machine: Any, X: Any, y: Any) -> None:
@@ -236,7 +239,7 @@ def worth_of_centres(axes: Any, random: dict[int, Any], means: dict[int, float],
     axes.plot(list(means), list(means.values()), "s-", color=PALETTE[2], label="k-means centres")
     axes.plot(*machine, "*", ms=15, color=PALETTE[1], label="support vectors")
     label(axes, "centres", "accuracy on 2000 unseen points", "what the choice of centres is worth")
-    axes.legend(fontsize=8, loc="lower right")
+    axes.legend(fontsize=9, loc="lower right")
 
 
 def ascents(left: Any, right: Any, runs: Any) -> None:
@@ -247,8 +250,6 @@ def ascents(left: Any, right: Any, runs: Any) -> None:
         right.plot(np.sort(run.alpha)[::-1][:120] / run.C, color=colour, lw=2, label=run.name)
     label(left, "passes", "dual below its maximum, relative", "ascent of the dual")
     label(right, "multipliers, largest first", "$\\alpha_k / C$", "line 13 clips at C")
-    left.legend(fontsize=8, loc="lower left")
-    right.legend(fontsize=8)
 
 
 # --- losses, strengths, warnings -------------------------------------------------------------------------------------
@@ -261,7 +262,7 @@ def room_of_the_car(axes: Any, changes: dict[str, Any]) -> None:
         moved = [_slide_losses.losses(data.SLIDE_SCORES + s * np.outer([0, 1, 0], change))[1] for s in t]
         axes.plot(t, moved, color=colour, label=name)
     label(axes, "change", "loss of the car", "room for the car's scores")
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=9)
 
 
 def worked_example(axes: Any, losses: Any) -> None:
@@ -288,7 +289,7 @@ def starts(axes: Any, objectives: Any, networks: Any) -> None:
         ends = np.sort(values) / values.min()
         axes.plot(np.linspace(0, 1, len(values)), ends, shape, ms=5, color=colour, label=name)
     label(axes, "starts, best first", "objective / best", "no local optimum", xticks=[])
-    axes.legend(fontsize=8, loc="upper left")
+    axes.legend(fontsize=9, loc="upper left")
 
 
 def noise_features(axes: Any, counts: Any, machine: Any, nearest: Any) -> None:
@@ -296,14 +297,14 @@ def noise_features(axes: Any, counts: Any, machine: Any, nearest: Any) -> None:
     axes.plot(counts + 1, machine, "o-", color=PALETTE[0], label="linear machine")
     axes.plot(counts + 1, nearest, "s-", color=PALETTE[1], label="nearest neighbour")
     label(axes, "features of noise, plus 1", "accuracy, unseen", "high dimension, 100 examples", xscale="log")
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=9)
 
 
 def tradeoff(axes: Any, Cs: Any, margin: Any, slack: Any) -> None:
     """The margin against the sum of slacks, as C varies."""
     axes.plot(slack, margin, "o-", color=PALETTE[2], ms=4)
     for k, side in ((0, "right"), (len(Cs) // 3, "left"), (-1, "left")):
-        axes.text(slack[k], margin[k], f"  C = {Cs[k]:.3g}  ", ha=side, va="center", fontsize=8)
+        axes.text(slack[k], margin[k], f"  C = {Cs[k]:.3g}  ", ha=side, va="center", fontsize=9)
     label(axes, "sum of slacks", "margin $1/\\|w\\|$", "C trades margin for slack", yscale="log")
 
 
@@ -312,7 +313,7 @@ def strands(axes: Any, f: Any, signs: Any) -> None:
     for sign, motif, colour in ((-1, "CCGGAA", COLOURS[0]), (1, "TATAAA", COLOURS[1])):
         axes.hist(f[signs == sign], np.linspace(-4, 4, 33), color=colour, alpha=0.7, label=f"strands with {motif}")
     label(axes, "f", "unseen strands", "strings, common triples", ylim=(0, 30))
-    axes.legend(fontsize=8, loc="upper left")
+    axes.legend(fontsize=9, loc="upper left")
 
 
 def sorted_weights(axes: Any, weights: dict[str, Any]) -> None:
@@ -320,7 +321,7 @@ def sorted_weights(axes: Any, weights: dict[str, Any]) -> None:
     for (name, w), colour in zip(weights.items(), PALETTE, strict=False):
         axes.semilogy(np.maximum(np.sort(np.abs(w))[::-1], 1e-5), ".-", color=colour, label=f"penalty {name}")
     label(axes, "features, largest weight first", "|weight|, zero at the bottom", "feature selection needs l1")
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=9)
 
 
 def rings(axes: Any, X: Any, y: Any, linear: Any, gaussian: Any) -> None:
@@ -340,14 +341,14 @@ def errors_and_support(left: Any, middle: Any, grid: Any) -> None:
     left.plot([0, 1], [0, 1], color=INK, lw=1, ls="--")
     limits: Any = {"xlim": (0.2, 1.04), "ylim": (-0.03, 1.04)}
     label(left, "support vectors / n", "error", "16 Gaussian machines, n = 30", **limits)
-    left.legend(fontsize=8, loc="upper left")
+    left.legend(fontsize=9, loc="upper left")
     for gamma, colour in zip(_support_counts.GAMMAS, PALETTE, strict=False):
         here = [found for found in grid if found.gamma == gamma]
         Cs = [found.C for found in here]
         middle.semilogx(Cs, [found.test for found in here], "o-", color=colour, label=f"$\\gamma$ = {gamma:g}")
         middle.semilogx(Cs, [found.train for found in here], "s--", color=colour, ms=4, lw=1)
     label(middle, "C", "error", "unseen (solid) and training (dashed)", ylim=(-0.02, 0.62))
-    middle.legend(fontsize=8, ncols=2, loc="upper right")
+    middle.legend(fontsize=9, ncols=2, loc="upper right")
 
 
 def bound_and_error(axes: Any, errors: Any, supports: Any) -> None:
@@ -357,7 +358,7 @@ def bound_and_error(axes: Any, errors: Any, supports: Any) -> None:
     axes.plot(errors.mean(), supports.mean(), "*", ms=14, color=INK, label="means")
     axes.plot([0, 0.4], [0, 0.4], color=INK, lw=1, ls="--")
     label(axes, "exact error", "support vectors / n", f"{len(errors)} linear machines, n = 20")
-    axes.legend(fontsize=8, loc="upper right")
+    axes.legend(fontsize=9, loc="upper right")
 
 
 def misread(axes: Any, pictures: Any, labels: Any, predicted: Any) -> None:
@@ -365,7 +366,7 @@ def misread(axes: Any, pictures: Any, labels: Any, predicted: Any) -> None:
     axes.imshow(np.hstack([picture.reshape(8, 8) for picture in pictures[:3]]), cmap="gray_r")
     names = [f"{is_} read as {read}" for is_, read in zip(labels[:3], predicted[:3], strict=True)]
     axes.set(title="mistakes", yticks=[], xticks=3.5 + 8 * np.arange(len(names)))
-    axes.set_xticklabels(names, fontsize=8)
+    axes.set_xticklabels(names, fontsize=9)
 
 
 def accuracies(figure: Any, axes: Any, means: Any, good: Any, Cs: Any, gammas: Any) -> None:
@@ -373,9 +374,9 @@ def accuracies(figure: Any, axes: Any, means: Any, good: Any, Cs: Any, gammas: A
     figure.colorbar(axes.imshow(means, origin="lower", vmin=0.6, vmax=1), ax=axes, shrink=0.85)
     for a, c in np.ndindex(*means.shape):
         colour, weight = "white" if means[a, c] < 0.85 else INK, "bold" if good[a, c] else "normal"
-        axes.text(c, a, f"{100 * means[a, c]:.1f}", ha="center", va="center", fontsize=8, color=colour, weight=weight)
+        axes.text(c, a, f"{100 * means[a, c]:.1f}", ha="center", va="center", fontsize=9, color=colour, weight=weight)
     ticks = [[f"$10^{{{round(math.log10(value))}}}$" for value in values] for values in (Cs, gammas)]
-    label(axes, "$\\gamma$", "C", "accuracy in percent, bold: within 1 of the best")
+    label(axes, "$\\gamma$", "C", "accuracy in percent,\nbold: within 1 of the best")
     axes.set(xticks=range(len(gammas)), yticks=range(len(Cs)), xticklabels=ticks[1], yticklabels=ticks[0])
 
 
@@ -386,7 +387,7 @@ def top_of_the_grid(axes: Any, means: Any, error: float) -> None:
     axes.axhspan(best - 0.01, best, color=PALETTE[2], alpha=0.25, label="best minus 1 %")
     axes.errorbar(0, best, error, color=PALETTE[0], capsize=4, label="standard error of the best")
     label(axes, "cells, best first", "cross-validated accuracy", "how flat the top is")
-    axes.legend(fontsize=8, loc="lower left")
+    axes.legend(fontsize=9, loc="center right")
 
 
 def photographs(axes: Any, pictures: Any) -> None:
@@ -396,7 +397,7 @@ def photographs(axes: Any, pictures: Any) -> None:
         k = np.flatnonzero((pictures.side == side) & (pictures.hour == hour))[0]
         ax.imshow(pictures.X[k].reshape(_tanks.SIDE, _tanks.SIDE), cmap="gray", vmin=0, vmax=1)
         ax.set(xticks=[], yticks=[])
-        ax.set_title(name + (" (in training)" if side == hour else ""), fontsize=10)
+        ax.set_title(name + ("\n(in training)" if side == hour else ""), fontsize=10)
 
 
 def weight_images(axes: Any, found: dict[str, Any]) -> None:
@@ -413,6 +414,6 @@ def bars_of_accuracy(axes: Any, found: dict[str, Any]) -> None:
     for k, (name, recogniser) in enumerate(found.items()):
         axes.bar(np.arange(3) + 0.2 * k - 0.3, recogniser.accuracy.values(), 0.2, color=PALETTE[k], label=name)
     axes.axhline(0.5, color=INK, lw=0.8, ls="--")
-    axes.set(xticks=range(3), ylim=(0, 1.75), yticks=[0, 0.5, 1], ylabel="accuracy")
-    axes.set_xticklabels(found["all pixels"].accuracy, fontsize=8)
-    axes.legend(fontsize=7, loc="upper right")
+    axes.set(xticks=range(3), ylim=(0, 1.35), yticks=[0, 0.5, 1], ylabel="accuracy")
+    axes.set_xticklabels(found["all pixels"].accuracy)
+    axes.legend(fontsize=9, loc="upper center", ncols=4)

@@ -10,13 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.estimators import SVC, LinearSVC
 from maxmargin.lectures import data
-from maxmargin.lectures.drawing import PALETTE, panels
+from maxmargin.lectures.drawing import PAGE, PALETTE, panels
 from maxmargin.lectures.page import Shown, Table
 from maxmargin.textbook import (
     decomposition,
@@ -47,15 +47,16 @@ def convergence() -> Shown:
 
     Three kinds of lines. Subgradient methods (algorithms 1, 24 and stochastic gradient descent) see the primal alone
     and crawl: the printed line search stops altogether. Methods on multipliers (algorithm 23.1, SMO, decomposition)
-    know when they are done, and get there at a linear rate. The interior-point method needs few iterations, a
-    number that grows slowly with the number of rows (claimed below), and pays for each with a factorisation.
-    `LinearSVC` and `SVC` are the solvers for work.
+    know when they are done, and get there. The interior-point method needs few iterations, a number that grows slowly
+    with the number of rows (claimed below), and pays for each with a factorisation. `LinearSVC` and `SVC` are the
+    solvers for work.
 
     An iteration is a pass for some and a pair of multipliers for others: that is why there is a second picture. Its
     seconds are those of one run on one machine, plain NumPy beside compiled code; of the textbook's runs the whole
-    time, spread evenly over the iterations. Of `LinearSVC` the certified gap is drawn, which bounds the distance.
-    Algorithm 23.1 has its bias as the weight of an appended 1 and algorithm 1 has none; each is compared with the
-    certified optimum of its own problem.
+    time, spread evenly over the iterations. Of long runs a hundred iterations are drawn. Of `LinearSVC` the certified
+    gap is drawn, which bounds the distance; `SVC` records few points, here its start and its end. Algorithm 23.1
+    has its bias as the weight of an appended 1 and algorithm 1 has none; each is compared with the certified optimum of
+    its own problem.
     """
     X, y = data.cancer()
     free = LinearSVC(loss="hinge", C=C, tol=1e-10).fit(X, y).certificate_.primal
@@ -69,6 +70,7 @@ def convergence() -> Shown:
         ("diminishing steps end below 1e-3", max(ends["1: diminishing"], ends["24: diminishing"]) < 1e-3),
         ("stochastic gradient descent with falling steps ends below 1e-3", ends["SGD"] < 1e-3),
         ("methods on multipliers and the interior point end below 1e-6", max(ends[name] for name in exact) < 1e-6),
+        ("SVC has recorded two points", len(runs[-1].iterations) == 2),
         (f"the interior point on the dual needs {part} iterations for 57 rows and {whole}, not twice as many, for 569",
          part <= whole < 2 * part),
     ))  # fmt: skip
@@ -77,9 +79,10 @@ def convergence() -> Shown:
 def smooth_convergence() -> Shown:
     r"""Smooth losses: Newton's method and descent
 
-    On the squared hinge and the logistic loss the line search of note 000 works, and Newton's method (note 002: second
-    derivatives help) needs fewer than ten steps. Its last steps about square the distance. `LinearSVC` is the solver
-    for work; of it the certified gap is drawn, which bounds the distance.
+    With the squared hinge and the logistic loss of these data the line search of note 000 converges (there are smooth
+    objectives on which it [stops at once](000.md#stalling-descent)), and Newton's method (note 002: second derivatives
+    help) needs fewer than ten steps. Its last steps about square the distance. `LinearSVC` is the solver for work; of
+    it the certified gap is drawn, which bounds the distance.
     """
     X, y = data.cancer()
     lam, runs = 1 / (C * len(y)), []
@@ -111,6 +114,10 @@ def smooth_convergence() -> Shown:
     ))  # fmt: skip
 
 
+# A colour and a mark for each of twelve lines.
+COLOURS = (*PALETTE, "#000000", "#e53e3e", "#63b3ed", "#84cc16")
+MARKERS = "os^vD<>Xphd*"
+_NOISY = ("24: eta = 1e-3", "SGD")
 _EXACT = ("23.1: dual ascent", "SMO", "decomposition, q = 20", "interior point, dual", "interior point, primal")
 
 
@@ -161,29 +168,34 @@ def _production(X, y, free: float) -> list[Run]:
 
 
 def _fitted(name: str, machine: LinearSVC | SVC, X, y, best: float) -> Run:
-    machine.fit(X, y)  # compiled now, not while it is timed
-    begun = time.perf_counter()
-    machine.fit(X, y)
-    seconds, trace = time.perf_counter() - begun, machine.trace_
+    trace = machine.fit(X, y).fit(X, y).trace_  # compiled by the first fit, timed in the second
     # A linear machine's trace has the relative gap, which bounds the distance; that of SVC has the dual value.
     linear = isinstance(machine, LinearSVC)
-    bounds = trace.column("violation") if linear else [1 - v / best for v in trace.column("objective")]
-    iterations = [int(k) for k in trace.column("iteration")]
-    last = abs(machine.certificate_.primal / best - 1)
-    return Run(name, [*iterations, iterations[-1]], [*trace.column("seconds"), seconds], [*bounds, last])
+    bounds = trace.column("violation") if linear else [abs(1 - v / best) for v in trace.column("objective")]
+    return Run(name, [int(k) for k in trace.column("iteration")], list(trace.column("seconds")), list(bounds))
 
 
 def _draw(runs: list[Run]):
-    figure, (left, right) = panels(2, width=6.0, height=4.8)
-    for k, run in enumerate(runs):
-        style = {"color": PALETTE[k % len(PALETTE)], "ls": ("-", "--")[k // len(PALETTE)], "lw": 1.8, "label": run.name}
-        distance = np.maximum(run.distance, 1e-13)
-        left.loglog(np.maximum(run.iterations, 1), distance, **style)
-        right.loglog(np.maximum(run.seconds, 1e-5), distance, **style)
-    left.set(xlabel="iteration", ylabel="relative distance to the optimum", title="against iterations")
-    right.set(xlabel="seconds", title="against seconds")
-    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncol=4, fontsize=8)
+    figure, (above, below) = panels(1, 1, width=PAGE, height=4.2)
+    for run, colour, marker in zip(runs, COLOURS, MARKERS, strict=False):
+        some = _evenly_on_a_log_axis(len(run.distance))
+        style: Any = {"color": colour, "marker": marker, "ms": 6, "markevery": 0.1, "lw": 1.5, "label": run.name}
+        if run.name in _NOISY:
+            style |= {"alpha": 0.5, "zorder": 1}
+        if len(run.distance) == 2:  # nothing is known of what lies between
+            style |= {"ls": ":"}
+        distance = np.maximum(run.distance, 1e-13)[some]
+        above.loglog(np.maximum(run.iterations, 1)[some], distance, **style)
+        below.loglog(np.maximum(run.seconds, 1e-5)[some], distance, **style)
+    for axes, against in ((above, "iterations"), (below, "seconds")):
+        axes.set(xlabel=against, ylabel="relative distance to the optimum", title=f"against {against}")
+    figure.legend(*above.get_legend_handles_labels(), loc="outside lower center", ncol=3, fontsize=9)
     return figure
+
+
+def _evenly_on_a_log_axis(n: int, most: int = 100):
+    """The indices 0 to n - 1, or if they are more than ``most`` about as many of them, first and last included."""
+    return np.unique(np.geomspace(1, n, min(n, most)).round().astype(int)) - 1 if n > most else np.arange(n)
 
 
 def _table(runs: list[Run]) -> Table:

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from maxmargin.report.plots import COLOURS, pyplot
 
+PAGE = 7.8  # inches: 750 pixels at 96 for an inch
 GREY, INK = "#a0aec0", "#2d3748"
 PALETTE = ("#2b6cb0", "#c05621", "#2f855a", "#6b46c1", "#b83280", "#b7791f", "#00838f", "#718096")
 
 
-def panels(columns: int, rows: int = 1, width: float = 4.2, height: float = 3.6) -> tuple[Any, Any]:
-    """A figure and its axes, as a flat array."""
-    figure, axes = pyplot().subplots(rows, columns, figsize=(width * columns, height * rows), layout="constrained")
-    return figure, np.atleast_1d(axes).ravel()
+def panels(*rows: int, width: float | None = None, height: float = 3.4) -> tuple[Any, Any]:
+    """A figure with so many panels in its first row, second row and so on, each row spread over the whole width.
+
+    Returns the figure and its axes, row by row. ``height`` is that of a row; a figure with more than one panel in a row
+    is as wide as a page, so that its letters are as large for the reader as their font size says.
+    """
+    columns = math.lcm(*rows)
+    names = [[f"{row}, {k * count // columns}" for k in range(columns)] for row, count in enumerate(rows)]
+    size = (width or (PAGE if max(rows) > 1 else 5.0), height * len(rows))
+    figure, axes = pyplot().subplot_mosaic(names, figsize=size, layout="constrained")
+    return figure, np.array([axes[name] for row in names for name in dict.fromkeys(row)])
 
 
 def points(axes: Any, X: Any, y: Any, size: float = 26, labels: bool = False) -> None:

@@ -2,8 +2,8 @@ r"""Errata: slips of the notes, and the computations that show them
 
 Notes are written fast and read for years. Here is where a note is at odds with itself or with what can be computed. A
 line is given by note and line number of the text (003:207 is line 207 of note 003). Each row has what is printed, what
-holds, and what a computation found; letters, dates and spelling have none. Where notes merely differ from each other,
-see [the table of conventions](../conventions.md).
+holds, and what a computation found; letters, numbers and spelling have none. Where notes merely differ from each other,
+see [the table of conventions](../conventions.md). Table 23.1 is [that of note 004](004.md#example-23-3).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from maxmargin.lectures.page import Shown, Table
 
 
 class _Slip(NamedTuple):
-    """One slip; ``compute`` is None where there is nothing to compute: spelling, letters, dates."""
+    """One slip; ``compute`` is None where there is nothing to compute: spelling, letters, numbers."""
 
     where: str
     printed: str
@@ -37,10 +37,16 @@ def slips_000() -> Shown:
         _Slip(
             "000:33, 58",
             "descent with this line search goes lower at every step and finds the minimum of a convex F",
-            "true of smooth F; at a kink -grad F may lead upwards for every r ([it stalls](000.md#stalling-descent))",
+            "at a kink -grad F may lead upwards for every r, and it stops ([shown](000.md#stalling-descent)); for "
+            "smooth F see 000:71",
             slips.line_search_stalls,
         ),
-        _Slip("000:71", "line search moves lower", "line 3 accepts equality, so F may stay", slips.equality_accepted),
+        _Slip(
+            "000:71",
+            "line search moves lower",
+            "line 3 accepts equality: where r = 1/2 only reflects w, F stays and descent stops",
+            slips.equality_accepted,
+        ),
         _Slip(
             "000:122",
             "the right class leads by more than 1",
@@ -101,6 +107,7 @@ def slips_001() -> Shown:
 def slips_002() -> Shown:
     """Note 002"""
     return _shown(
+        _Slip("002:54", "C(a^T, b)", "C(a, b), as on 002:49", None),
         _Slip("002:54, 76", "c(a, b, x_i)", "the cost depends on the label too", slips.cost_needs_the_label),
         _Slip(
             "002:109", "c(sa, sb, x) = (1 - s(a'x + b)) y", "1 - s (a'x + b) y, while s gamma y < 1", slips.scaled_cost
@@ -110,6 +117,18 @@ def slips_002() -> Shown:
             "scaling (a, b) down lowers the hinge loss of future items",
             "of wrong ones; that of items which are right but near falls when (a, b) grows",
             slips.scaling_both_ways,
+        ),
+        _Slip(
+            "002:169",
+            "C_k sums i = 1, ..., k",
+            "over the k examples drawn, not the first k of the data",
+            slips.first_are_not_drawn,
+        ),
+        _Slip(
+            "002:256, 355",
+            "the gradient of S'",
+            "S' is never defined: it is S with one example drawn, which 002:288 calls S",
+            None,
         ),
         _Slip(
             "002:286",
@@ -127,7 +146,7 @@ def slips_002() -> Shown:
             "002:376",
             "one machine per bit does not work",
             "it works where each bit is easy; a bit may join classes that no line separates from the others",
-            slips.bits_are_worst,
+            slips.a_bit_may_be_hard,
         ),
         _Slip(
             "002:305, 366",
@@ -161,9 +180,15 @@ def slips_003() -> Shown:
             None,
         ),
         _Slip(
-            "003:71, 75",
-            "l is the class and the index of the sum",
-            "the sum runs over all classes: another letter",
+            "003:71, 75, 91, 119",
+            "l is the class and, in the denominator, the index of the sum; on 003:119 so is k, the value",
+            "the sums run over all classes, over all values: other letters",
+            None,
+        ),
+        _Slip(
+            "003:77",
+            "D is a subset of R^p x {0, 1}^c",
+            "of {1, ..., m}^p x {0, 1}^c: the features are categories (003:53)",
             None,
         ),
         _Slip(
@@ -187,8 +212,9 @@ def slips_003() -> Shown:
         ),
         _Slip(
             "003:121",
-            "p(y|x) is of the exponential family and is therefore called a generalised linear model",
-            "p(x|y) is of the family; that makes the log odds linear in T(x)",
+            "p(y|x) has the form f(x|theta) = h(x) exp(...)",
+            "a distribution of x: that is the form of p(x|y). p(y|x) is of the family in y, with parameters that are "
+            "linear in T(x): a generalised linear model, as the note says",
             slips.posterior_is_linear,
         ),
         _Slip("003:145, 205", "w'x - b", "w'x + b elsewhere in the note: b has the other sign", slips.sign_of_b),
@@ -223,7 +249,6 @@ def slips_003() -> Shown:
         _Slip(
             "003:73", "x_j = x_j^k and theta_lj = ln eta_lj^k", "one entry per value k: theta_ljk = ln eta_ljk", None
         ),
-        _Slip("003:127", "soft margin, 1993", "published by Cortes and Vapnik in Machine Learning 20, 1995", None),
         _Slip("003:249", "minimise over w and b", "over w, b and the slacks", None),
         _Slip("003:283", "the constant C", "c, as before", None),
     )
@@ -232,6 +257,7 @@ def slips_003() -> Shown:
 def slips_004() -> Shown:
     """Note 004"""
     return _shown(
+        _Slip("004:54, 370", "the margin is 2/||w||, then 1/||w||", "the first is twice the second", slips.two_margins),
         _Slip("004:50", "the origin is k/||w|| from w'x = k", "|k|/||w||", slips.absolute_distance),
         _Slip(
             "004:71",
@@ -281,7 +307,7 @@ def slips_004() -> Shown:
         _Slip(
             "004:397",
             "w = (0.833, 0.334)",
-            "w = (5/6, 1/3), b = -10/3; the multipliers were rounded",
+            "w = (5/6, 1/3), b = -10/3; the multipliers were rounded, w_2 perhaps twice",
             slips.exact_weights,
         ),
         _Slip(
@@ -324,7 +350,8 @@ def slips_004() -> Shown:
         _Slip(
             "004:280",
             "tanh fails Mercer's condition for some kappa and theta",
-            "for every pair that we tried, once there are enough points ([map](004.md#mercer-map))",
+            "for every kappa > 0, whatever theta: its power series has a negative coefficient, though a small sample "
+            "may not show it ([map](004.md#mercer-map))",
             slips.tanh_fails_everywhere,
         ),
         _Slip(
@@ -347,6 +374,13 @@ def slips_004() -> Shown:
         ),
         _Slip("004:811", "n is a share of the data", "n is the number of examples everywhere else", None),
         _Slip("004:268, 322", "d is the degree, then the number of features", "two letters", None),
+        _Slip(
+            "004:309-313",
+            "x_i'x_j and phi'phi of rows [x_1 x_2]",
+            "outer products as printed; inner ones of columns",
+            slips.rows_make_a_matrix,
+        ),
+        _Slip("004:438-439", "the update of alpha_k has no number", "it stands between lines 11 and 12", None),
         _Slip("004:442-444", "alpha_{t+1} = alpha twice, before and after t <- t + 1", "once", None),
         _Slip("004:699, 726", "questions Q, Q2, Q6", "Q3 to Q5 are missing", None),
         _Slip("004:841-843", "morning and dawn, then dusk and dawn", "two kinds of light, whichever", None),

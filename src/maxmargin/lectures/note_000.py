@@ -9,6 +9,7 @@ The algorithms are in `maxmargin.textbook.gradient_descent` and `maxmargin.textb
 from __future__ import annotations
 
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 
@@ -40,12 +41,12 @@ def losses() -> Shown:
     for (name, values), colour in zip(curves.items(), PALETTE, strict=False):
         left.plot(t, values, label=name, color=colour, lw=2)
     left.set(xlabel="$y\\,w^Tx$", ylabel="loss", ylim=(-0.1, 4), title="losses of one example")
-    left.legend(fontsize=8)
+    left.legend(fontsize=9)
     right.plot(t, np.where(t < 1, -1.0, 0.0), color=PALETTE[0], lw=2, label="hinge")
     right.plot(t, newton.cost(t, "squared_hinge")[1], color=PALETTE[1], lw=2, label="squared hinge")
     right.plot(t, newton.cost(t, "logistic")[1] / np.log(2), color=PALETTE[2], lw=2, label="logistic / ln 2")
     right.set(xlabel="$y\\,w^Tx$", ylabel="derivative", ylim=(-4, 0.3), title="their slopes: only the hinge's jumps")
-    right.legend(fontsize=8)
+    right.legend(fontsize=9)
     bounds = all(np.all(values >= mistakes - 1e-12) for values in curves.values())
     at_kink = gradient_descent.gradient_of_H(np.ones(1), np.ones(1), 1.0)[0]
     return Shown(figure, claims=(
@@ -81,7 +82,7 @@ def convexity() -> Shown:
         "number of mistakes": (lambda w: float(np.sum(y * (X @ w) <= 0)), 30),
     }
     found = {name: least(F, shape) for name, (F, shape) in functions.items()}
-    figure, axes = panels(4, width=3.4, height=3.0)
+    figure, axes = panels(2, 2, height=3.0)
     for ax, (name, chords) in zip(axes, found.items(), strict=True):
         ax.plot(alphas, chords[:40].T, color=GREY, lw=0.7)
         ax.axhline(0, color=INK, lw=1)
@@ -105,8 +106,12 @@ def stalling_descent() -> Shown:
     the values agree and the algorithm stops.
 
     The corrected variant gives up the line search: $r_t = 2/(t+1)$ and an average of the iterates, which converges
-    because $F$ is strongly convex (`subgradient_descent`). On a smooth objective (squared hinge) the printed rule is
-    fine.
+    because $F$ is strongly convex (`subgradient_descent`).
+
+    On smooth objectives there are no kinks, and on [those of the breast cancer data](convergence.md#smooth-convergence)
+    the printed rule converges. But line 3 of the line search accepts equality. $F(w) = 2w^2$ has the gradient $4w$, so
+    that $r = 1/2$ takes $w$ to $-w$: $F$ is the same on both sides and the algorithm stops there. A squared hinge can
+    do it too: $\frac12w^2 + \frac34[\max(0, 1-w)^2 + \max(0, 1+w)^2]$ is $2w^2 + \frac32$ where $|w| \le 1$.
     """
     X, y = data.cancer()
     best = LinearSVC(loss="hinge", C=1.0, fit_intercept=False, tol=1e-9).fit(X, y).certificate_.primal
@@ -125,7 +130,7 @@ def stalling_descent() -> Shown:
         left.loglog([row["iteration"] + 1 for row in history], [row["F"] / best - 1 for row in history],
                     color=colour, lw=2, label=name)  # fmt: skip
     left.set(xlabel="iteration", ylabel="$F / F^* - 1$", title="above the certified optimum")
-    left.legend(fontsize=8)
+    left.legend(fontsize=9)
     right.semilogy(
         [row["iteration"] for row in printed[1:]], [row["r"] for row in printed[1:]], ".", color=PALETTE[0], ms=4
     )
@@ -138,7 +143,22 @@ def stalling_descent() -> Shown:
         ("its last step is below 1e-9", printed[-1]["r"] < 1e-9),
         ("F never rose on the way", all(b["F"] <= a["F"] for a, b in pairwise(printed))),
         ("with diminishing steps it ends within 1e-3", 0 <= ends["diminishing steps, average"] < 1e-3),
+        ("F = 2 w^2: from w = 1 the printed rule ends at w = -1, F = 2", _reflected(1.0, 0.0) == (-1.0, 2.0)),
+        ("that squared hinge: from w = 1/2 it ends at w = -1/2, F = 2, and the optimum is 3/2",
+         _reflected(0.5, 0.75) == (-0.5, 2.0) and _with_squares(0.0, 0.75) == 1.5),
     ))  # fmt: skip
+
+
+def _with_squares(w: Any, c: float) -> float:
+    """2 w^2 for c = 0; else 1/2 w^2 + c times the squared hinges of x = 1 with y = 1 and of x = 1 with y = -1."""
+    w = float(np.sum(w))
+    return 0.5 * w**2 + c * (max(0.0, 1 - w) ** 2 + max(0.0, 1 + w) ** 2) if c else 2 * w**2
+
+
+def _reflected(start: float, c: float) -> tuple[float, float]:
+    """Where algorithms 1 and 2 end, and F there; both functions have the gradient 4 w between -1 and 1."""
+    w, history = gradient_descent.gradient_descent(lambda w: _with_squares(w, c), lambda w: 4 * w, np.array([start]))
+    return float(w[0]), float(history[-1]["F"])
 
 
 def multiclass_regions() -> Shown:
@@ -164,7 +184,7 @@ def multiclass_regions() -> Shown:
         right.loglog([row["iteration"] + 1 for row in history], [row["F"] / best - 1 for row in history], color=colour,
                      lw=2, label=name)  # fmt: skip
     right.set(xlabel="iteration", ylabel="$F / F^* - 1$", title="above the certified optimum")
-    right.legend(fontsize=8)
+    right.legend(fontsize=9)
     ends = corrected[-1]["F"] / best - 1, printed[-1]["F"] / best - 1
     same = np.mean(multiclass.classify(W, rows) == machine.predict(X))
     return Shown(figure, claims=(
@@ -219,12 +239,13 @@ def fish() -> Shown:
         rows, others = (whitener.transform(data.with_copies(X, k)) for X in (train[0], test[0]))
         for name, machine in machines.items():
             scores[how][name].append(float(machine.fit(rows, train[1]).score(others, test[1])))
-    figure, axes = panels(3, width=4.3, height=4.2)
-    for ax, (how, curves) in zip(axes, scores.items(), strict=True):
+    figure, axes = panels(2, 2, height=3.2)
+    for ax, (how, curves) in zip(axes[:3], scores.items(), strict=True):
         for (name, values), colour in zip(curves.items(), PALETTE, strict=False):
             ax.semilogx(copies, values, "o-", ms=3.5, color=colour, label=name)
         ax.set(title=how, xlabel="copies of the weight", ylabel="accuracy on 4,000 other fish", ylim=(0.45, 0.95))
-    axes[2].legend(fontsize=8, loc="lower left")
+    axes[3].axis("off")
+    axes[3].legend(*axes[0].get_legend_handles_labels(), fontsize=10, loc="center")
     rows = [(how, name, values[0], values[-1]) for how, curves in scores.items() for name, values in curves.items()]
     centred, plain, whitened = scores.values()
     few, many = _weight_against_length(train, 1), _weight_against_length(train, 999)
@@ -237,7 +258,7 @@ def fish() -> Shown:
         ("the RBF machine loses more than 10 points", _lost(plain["RBF SVM, gamma = 0.1"]) > 0.1),
         ("centred only, the linear machine with C = 0.001 gains more than 3 points",
          _lost(centred["linear SVM, C = 0.001"]) < -0.03),
-        (f"there a deviation of weight counts {few:.2f} times as much as one of length, with 999 copies {many:.2f}",
+        (f"there it subtracts {-few:.2f} deviations of weight from one of length, with 999 copies {-many:.2f}",
          -0.3 < few < 0 and many < 2 * few),
         ("decorrelated, no support vector machine moves by half a point",
          all(_moved(values) < 0.005 for name, values in whitened.items() if name != "naive Bayes")),

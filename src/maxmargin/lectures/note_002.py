@@ -12,6 +12,7 @@ $C = 1/(N\lambda)$. References such as (002:192) are lines of the note.
 
 from __future__ import annotations
 
+import textwrap
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -22,7 +23,7 @@ from scipy.special import ndtr, ndtri
 from maxmargin.core.rows import Array
 from maxmargin.estimators import SVC, LinearSVC
 from maxmargin.lectures import data
-from maxmargin.lectures.drawing import GREY, INK, PALETTE, frame, line, panels, points
+from maxmargin.lectures.drawing import GREY, INK, PAGE, PALETTE, frame, line, panels, points
 from maxmargin.lectures.page import Shown, Table
 from maxmargin.preprocessing import Whitener
 from maxmargin.textbook import margins, newton, reductions, sgd
@@ -86,11 +87,11 @@ def bias_and_variance() -> Shown:
     by_lam = [_errors_trained(sets, lam) for lam in lams]
     by_size = [_errors_trained([_world(n, rng) for _ in range(20)], 0.1) for n in sizes]
     endless = [_error(*_endless(lam)) for lam in lams]
-    figure, (left, right) = panels(2, width=4.6)
+    figure, (left, right) = panels(2)
     _stack(left, lams, [errors.mean() for errors, _ in by_lam], best)
     left.plot(lams, endless, "--", color=INK, lw=1.5, label="endless data")
     left.set(xlabel=r"$\lambda$", ylabel="error on future data", title="60 examples")
-    left.legend(fontsize=8, loc="upper left")
+    left.legend(fontsize=9, loc="upper left")
     _stack(right, sizes, [errors.mean() for errors, _ in by_size], best)
     right.axhline(_error(*_endless(0.1)), ls="--", color=INK, lw=1.5)
     right.set(xlabel="examples", ylabel="error on future data", title=r"$\lambda = 0.1$")
@@ -217,7 +218,7 @@ def _wishes(c: Any) -> dict[str, bool]:
 
 
 def _draw_wishes(costs: dict[str, Any]) -> Any:
-    figure, (near, wrong, right) = panels(3, width=3.9)
+    figure, (near, wrong, right) = panels(2, 1, height=3.2)
     t, m, tail = np.linspace(-2, 3, 501), np.logspace(-1, 3, 200), np.linspace(0.01, 12, 300)
     for (name, c), colour in zip(costs.items(), PALETTE, strict=False):
         near.plot(t, c(t), color=colour, lw=2, label=name)
@@ -225,9 +226,9 @@ def _draw_wishes(costs: dict[str, Any]) -> Any:
         right.semilogy(tail, np.where(c(tail) > 0, c(tail), np.nan), color=colour, lw=2)
     near.axvspan(0, 1, color=GREY, alpha=0.25, lw=0)
     for place, text in ((-1.7, "wrong"), (0.5, "right,\nsmall"), (2, "right, big")):
-        near.text(place, 4.65, text, ha="center", va="top", fontsize=8)
+        near.text(place, 4.65, text, ha="center", va="top", fontsize=9)
     near.set(xlabel=r"$\gamma y$", ylabel="cost", ylim=(-0.1, 4.8), title="the costs")
-    near.legend(fontsize=8, loc="center right")
+    near.legend(fontsize=9, loc="center right")
     wrong.set(xlabel=r"$|\gamma|$ of a wrong example", ylabel="cost", title="growth: the square outruns the rest")
     right.set(xlabel=r"$|\gamma|$ of a right example", ylabel="cost", ylim=(1e-6, 2), title="tail: logistic never ends")
     return figure
@@ -308,13 +309,13 @@ def _draw_scaling(s: Array, losses: dict[float, Array]) -> Any:
         left.plot(one, sgd.c(one * t, 1.0, "hinge"), color=colour, lw=2, label=rf"{name}: $\gamma y$ = {t}")
     left.axvline(1, ymax=0.75, color=GREY, lw=1)
     left.set(xlabel="s", ylabel="hinge loss", ylim=(-0.05, 3.4), title="three examples")
-    left.legend(fontsize=8, loc="upper left")
+    left.legend(fontsize=9, loc="upper left")
     for colour, (lam, values) in zip(PALETTE[3:], losses.items(), strict=False):
         right.loglog(s, values, color=colour, lw=2, label=rf"trained with $\lambda$ = {lam:g}")
         right.plot(s[values.argmin()], values.min(), "o", color=colour, ms=8)
     right.axvline(1, ymax=0.8, color=GREY, lw=1)
     right.set(xlabel="s", ylabel="mean hinge loss", title="future data (dot: best s)")
-    right.legend(fontsize=8, loc="upper left")
+    right.legend(fontsize=9, loc="upper left")
     return figure
 
 
@@ -374,13 +375,13 @@ def _draw_spread(costs: dict[int, Array], spread: dict[int, Any], whole: float) 
     left.plot(ks, [values.mean() for values in costs.values()], "o", color=PALETTE[1], label="their mean")
     left.axhline(whole, color=INK, lw=1, ls="--", label="all examples")
     left.set(xlabel="k", ylabel="$C_k$", xscale="log", title="2000 draws for every k")
-    left.legend(fontsize=8)
+    left.legend(fontsize=9)
     for i, name in enumerate(("$C_k$", "gradient")):
         values = np.array([spread[k][i] for k in spread])
         right.loglog(ks, values, "o", color=PALETTE[i], label=name)
         right.loglog(ks, values[0] / np.sqrt(ks), color=PALETTE[i], lw=1, ls="--")
     right.set(xlabel="k", ylabel="spread", title=r"spread; dashed: $1/\sqrt{k}$")
-    right.legend(fontsize=8)
+    right.legend(fontsize=9)
     return figure
 
 
@@ -396,8 +397,8 @@ def fixed_schedule() -> Shown:
     this: after the first season their accuracy is that of the optimum to within two points, and stays. An accuracy
     that has settled is no sign that $S$ is near its minimum.
 
-    Steps that fall like $1/(\lambda t)$ become as short as one likes, but their sum has no bound (middle); with them
-    the distance to the certified optimum shrinks for as long as one waits (`diminishing_seasons`, the mean of the
+    Steps that fall like $1/(\lambda t)$ become as short as one likes, but their sum has no bound (second picture); with
+    them the distance to the certified optimum shrinks for as long as one waits (`diminishing_seasons`, the mean of the
     second half of the steps).
     """
     train, watched = data.cancer_parts()
@@ -440,7 +441,7 @@ def fixed_schedule() -> Shown:
 
 
 def _draw_schedules(found: dict[str, dict[str, Array]], goal: float) -> Any:
-    figure, axes = panels(3)
+    figure, axes = panels(2, 1, height=3.3)
     for colour, (name, run) in zip(PALETTE, found.items(), strict=False):
         for ax, what in zip(axes, ("above", "sum", "accuracy"), strict=True):
             ax.plot(100 * np.arange(1, len(run["sum"]) + 1), run[what], color=colour, lw=1.8, label=name)
@@ -449,7 +450,7 @@ def _draw_schedules(found: dict[str, dict[str, Array]], goal: float) -> Any:
     axes[1].set(yscale="log", ylabel="sum of the steps", title="how far steps can lead")
     axes[2].axhline(goal, color=INK, ls="--", lw=1.2, label="optimum of S")
     axes[2].set(ylabel="accuracy", title="169 rows watched", ylim=(0.9, 1))
-    figure.legend(*axes[2].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    figure.legend(*axes[2].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
     return figure
 
 
@@ -482,7 +483,7 @@ def partial_data() -> Shown:
         ax.axhline(goal, color=INK, ls="--", lw=1.2, label="all examples, optimum")
         ax.axvline(n, color=PALETTE[1], lw=1.2, label="as many steps as examples")
         ax.set(xlabel="steps (one example each)", ylabel="held-out accuracy", title=name)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
     header = ("data", "optimum on all", "SGD at its end", "steps to within 0.01", "share of different examples seen")
     (few, share), (many, most) = found.values()
     return Shown(figure, (Table(header, rows),), (
@@ -560,10 +561,10 @@ def _draw_choice(
         left.semilogx(lams, values, "o-", color=colour, lw=2, label=f"{name} part")
     left.plot(chosen, final, "*", color=PALETTE[1], ms=14, label="final machine, test part")
     left.set(xlabel=r"$\lambda$", ylabel="accuracy", title="factors of ten")
-    left.legend(fontsize=8, loc="lower left")
+    left.legend(fontsize=9, loc="lower left")
     right.plot(np.arange(1, len(watched) + 1), watched, "o-", color=PALETTE[2], ms=4, label="SGD")
     right.axhline(optimum, color=INK, lw=1.2, ls="--", label="proved optimum")
-    right.legend(fontsize=8, loc="lower right")
+    right.legend(fontsize=9, loc="lower right")
     right.set(xlabel="season of 300 steps", ylabel="accuracy", title=rf"watching part, $\lambda$ = {chosen:g}")
     return figure
 
@@ -611,7 +612,7 @@ def seasons() -> Shown:
 
 
 def _draw_seasons(norms: dict[float, Array], accuracy: dict[float, Array], optima: dict[float, float]) -> Any:
-    figure, (left, right) = panels(2, width=4.6)
+    figure, (left, right) = panels(2)
     for colour, lam in zip(PALETTE, norms, strict=False):
         season = np.arange(1, len(norms[lam]) + 1)
         style = "--" if lam == 1e-5 else "-"  # it would hide the first
@@ -620,7 +621,7 @@ def _draw_seasons(norms: dict[float, Array], accuracy: dict[float, Array], optim
         right.plot(season, accuracy[lam], style, color=colour, lw=1.6)
     left.set(xlabel="season", ylabel=r"$\|\mathbf{a}\|$", title="norm (crosses: optima)")
     right.set(xlabel="season", ylabel="accuracy", title="held-out data")
-    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=8)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=9)
     return figure
 
 
@@ -648,7 +649,7 @@ def line_geometry() -> Shown:
     points(ax, X, np.sign(g), size=40)
     for x, foot, distance in zip(X, feet, margins.distance(X, a, b), strict=True):
         ax.plot(*np.array([x, foot]).T, color=GREY, lw=1.2)
-        ax.annotate(f"{distance:.2f}", x, (6, 4), textcoords="offset points", fontsize=8)
+        ax.annotate(f"{distance:.2f}", x, (6, 4), textcoords="offset points", fontsize=9)
     frame(ax, np.vstack([X, feet]), pad=0.15)
     line(ax, a, b)
     start = np.array([0.0, 1.0])
@@ -697,12 +698,13 @@ def push_and_turn() -> Shown:
         "misclassified": ((1.0, 0.6), -1.2, (0.1, 1.3), 1.0, 0.15),
         "right, within the margin": ((1.0, 0.6), -1.2, (0.8, 1.3), 1.0, 0.15),
     }
-    figure, axes = panels(4, width=3.3, height=3.7)
+    figure, axes = panels(2, 2, height=3.6)
     rows = []
     for ax, (name, case) in zip(axes, cases.items(), strict=True):
         before, after, origin = _draw_step(ax, name, *case)
         rows.append((name, *before, *after, *origin))
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
+    named = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=5, fontsize=9)
     nearer = [row[4] < row[2] for row in rows]
     parallel = [row[6] / row[5] for row in rows[:2]]
     shares = _shares_of_steps(np.random.default_rng(0))
@@ -730,7 +732,8 @@ def _draw_step(ax: Any, name: str, a: Any, b: float, x: Any, y: float, eta: floa
     line(ax, a, b, color=GREY, lw=2.2, label="before")
     line(ax, new_a, new_b, color=PALETTE[2], lw=2.2, label="after")
     ax.plot(0, 0, "+", color=INK, ms=10, label="origin")
-    ax.scatter(*x.T, s=70, color=PALETTE[1 if y > 0 else 0], marker="s" if y > 0 else "o", zorder=4, label="example")
+    colour, marker = (PALETTE[1], "s") if y > 0 else (PALETTE[0], "o")
+    ax.scatter(*x.T, s=70, color=colour, marker=marker, zorder=4, label=f"example, y = {y:+g}")
     gaps = [float(y * sgd.gamma(*u, x)[0]) for u in ((a, b), (new_a, new_b))]
     apart = [[float(margins.distance(p, *u)) for u in ((a, b), (new_a, new_b))] for p in (x[0], origin)]
     ax.text(0.04, 0.04, f"distance\n{apart[0][0]:.2f} to {apart[0][1]:.2f}", transform=ax.transAxes, fontsize=9)
@@ -770,7 +773,7 @@ def never_zero_gradient() -> Shown:
     One condition is missing: $\lambda$ must not be zero. With $\lambda = 0$ the gradient does vanish, as soon as
     $\gamma_i y_i > 1$ for all $i$, and the line stays where it is, short of the largest distance. With $\lambda > 0$
     the norm shrinks by $1 - \eta\lambda$ at each step until an example is within the margin again, which lengthens
-    $\mathbf a$; the larger $\lambda$, the smaller the norm at which both agree (right).
+    $\mathbf a$; the larger $\lambda$, the smaller the norm at which both agree (last picture).
     """
     X, y = data.two_clouds(40, 6.0, seed=1)
     X, eta = X + np.array([2.0, -1.0]), 0.2 / (1 + 0.01 * np.arange(6000))
@@ -815,13 +818,13 @@ def _walk(X: Array, y: Array, lam: float, etas: Array) -> tuple[Array, Array]:
 
 
 def _draw_walks(X: Array, y: Array, walk: Any, first: int, nearest: Any, norms: Any, largest: float) -> Any:
-    figure, (plane, room, size) = panels(3)
+    figure, (plane, room, size) = panels(2, 1, height=3.3)
     points(plane, X, y)
     frame(plane, X)
     line(plane, walk[0][first], walk[1][first], color=GREY, lw=2, label=f"step {first}: all right")
     line(plane, walk[0][-1], walk[1][-1], label="at the end")
     plane.set(xlabel="$x_1$", ylabel="$x_2$", title=r"$\lambda = 0.01$")
-    plane.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
+    plane.legend(fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
     for colour, lam in zip(PALETTE, norms, strict=False):
         steps = np.arange(1, len(norms[lam]))
         room.semilogx(steps, nearest[lam], color=colour, lw=1.2, label=rf"$\lambda$ = {lam:g}")
@@ -831,7 +834,7 @@ def _draw_walks(X: Array, y: Array, walk: Any, first: int, nearest: Any, norms: 
     room.set(xlabel="step", ylabel=r"least $\gamma_i y_i / \|\mathbf{a}\|$", title="the nearest example")
     room.set_ylim(-1.5, 1.15 * largest)
     size.set(xlabel="step", ylabel=r"$\|\mathbf{a}\|$", title=r"$\lambda$ shrinks $\mathbf{a}$ (colours as before)")
-    room.legend(fontsize=8, loc="lower right")
+    room.legend(fontsize=9, loc="lower right")
     return figure
 
 
@@ -847,7 +850,7 @@ def why_translate() -> Shown:
     *Steps.* A step changes $(\mathbf a, b)$ by the error times $(\mathbf x, 1)$, so what descent feels is the matrix
     $\mathbb E[(\mathbf x, 1)(\mathbf x, 1)^T]$, and the number of steps grows with the ratio of its largest to its
     smallest eigenvalue. Scaling alone leaves it in the thousands: far from the origin all $(\mathbf x, 1)$ point the
-    same way. Translation does most; decorrelated features make the matrix the identity. Left: gradient descent on the
+    same way. Translation does most; decorrelated features make the matrix the identity. Above: gradient descent on the
     logistic $S$ with the step $1/L$.
 
     *SGD.* The same for the note's steps, given the best of seven step lengths for each kind of features.
@@ -910,19 +913,19 @@ def _speed(X: Array, y: Array, X_test: Array, y_test: Array) -> dict[str, Any]:
 
 
 def _draw_speed(found: dict[str, Any]) -> Any:
-    figure, (left, right) = panels(2, width=4.8)
+    figure, (left, right) = panels(1, 1, width=PAGE, height=3.1)
     for colour, (name, f) in zip(PALETTE, found.items(), strict=False):
         left.loglog(np.arange(1, len(f["curve"]) + 1), f["curve"], color=colour, lw=2, label=name)
     left.set(xlabel="steps of gradient descent", ylabel="$S$ above its minimum", xlim=(0.8, 3e4), title="logistic $S$")
-    left.legend(fontsize=8, loc="lower right")
+    left.legend(fontsize=9, loc="lower right")
     places = np.arange(len(found))
     for shift, colour, key, label in ((-0.2, PALETTE[0], "sgd", "SGD, 2000 steps"),
                                       (0.2, PALETTE[1], "penalised", "penalised bias, optimum")):  # fmt: skip
         right.bar(places + shift, [f[key] for f in found.values()], 0.38, color=colour, label=label)
     right.axhline(found["translated, scaled"]["free"], color=INK, lw=1.2, ls="--", label="free bias, optimum")
-    right.set_xticks(places, [name.replace(" ", "\n") for name in found], fontsize=8)
+    right.set_xticks(places, [textwrap.fill(name, 13) for name in found])
     right.set(ylabel="accuracy", ylim=(0.4, 1.0), title="4000 new fish")
-    right.legend(fontsize=8, loc="upper left", ncols=2)
+    right.legend(fontsize=9, loc="upper center", ncols=3)
     return figure
 
 
@@ -936,7 +939,7 @@ def few_examples() -> Shown:
 
     The note adds that this extends to other cases, where "a very small set of examples" decides. The first half is
     true: examples beyond the margin never matter. The second is not: every example within the margin or on the wrong
-    side is a support vector, so when the classes overlap they are a large share of the data (right).
+    side is a support vector, so when the classes overlap they are a large share of the data (last picture).
     """
     X, y = data.two_clouds(40, 6.0, seed=3)
     machine = _fit_at_cost(X, y)
@@ -946,14 +949,14 @@ def few_examples() -> Shown:
     dropped = support[moved[support].argmax()]
     others = np.setdiff1d(np.arange(len(y)), support)
     rows = [_overlap(apart) for apart in (6.0, 4.0, 3.0, 2.0, 1.0)]
-    figure, (left, middle, right) = panels(3)
+    figure, (left, middle, right) = panels(2, 1, height=3.3)
     _draw_without(left, X, y, machine, int(dropped))
     _draw_overlap(right, rows)
     middle.semilogy(np.arange(len(y)), np.maximum(moved, 1e-12), ".", color=GREY, label="other examples (clipped)")
     middle.plot(support, moved[support], "o", color=PALETTE[1], label="support vectors")
     middle.set(xlabel="example left out", ylabel=r"change of $(\mathbf{a}, b)$", ylim=(1e-13, 30))
     middle.set_title("leaving out one example")
-    middle.legend(fontsize=8, loc="center left")
+    middle.legend(fontsize=9, loc="center left")
     header = ("distance of the means", "support vectors", "with gamma y < 1", "examples")
     return Shown(figure, (Table(header, rows),), (
         (f"{len(support)} of {len(y)} examples alone give the same machine, to 1e-6",
@@ -989,7 +992,7 @@ def _draw_without(ax: Any, X: Array, y: Array, machine: SVC, dropped: int) -> No
     without = _fit_at_cost(np.delete(X, dropped, axis=0), np.delete(y, dropped))
     line(ax, without.coef_[0], without.intercept_[0], color=PALETTE[4], label="without the cross")
     ax.set(xlabel="$x_1$", ylabel="$x_2$", title=f"{len(machine.support_)} of {len(y)} examples decide")
-    ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
+    ax.legend(fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
 
 
 def _draw_overlap(ax: Any, rows: list[tuple[float, int, int, int]]) -> None:
@@ -998,7 +1001,7 @@ def _draw_overlap(ax: Any, rows: list[tuple[float, int, int, int]]) -> None:
     ax.plot(apart, inside / n, "s-", color=PALETTE[2], label=r"$\gamma y < 1$")
     ax.set(xlabel="distance of the class means", ylabel="share of the examples", ylim=(0, 1))
     ax.set_title("more overlap, more support vectors")
-    ax.legend(fontsize=8)
+    ax.legend(fontsize=9)
 
 
 def logistic_and_hinge() -> Shown:
@@ -1063,7 +1066,7 @@ def _agreement(name: str, X: Array, y: Array) -> tuple[Any, ...]:
 
 
 def _draw_both(X: Array, y: Array, pair: dict[str, LinearSVC]) -> Any:
-    figure, (left, middle, right) = panels(3)
+    figure, (left, middle, right) = panels(2, 1, height=3.3)
     t = np.linspace(-3, 4, 1401)
     for colour, loss in zip(PALETTE, ("hinge", "logistic"), strict=False):
         slope = sgd.slope(t, 1.0, loss)
@@ -1078,8 +1081,9 @@ def _draw_both(X: Array, y: Array, pair: dict[str, LinearSVC]) -> Any:
     for colour, (loss, machine) in zip(PALETTE[2:], pair.items(), strict=False):
         line(right, machine.coef_[0], machine.intercept_[0], (0.0, -1.0, 1.0), label=loss, color=colour)
     right.set(xlabel="$x_1$", ylabel="$x_2$", title=r"$\gamma = 0$; dashed: $\gamma = \pm 1$")
-    for ax, where in ((left, "upper right"), (middle, "upper left"), (right, "lower left")):
-        ax.legend(fontsize=8, loc=where)
+    for ax, where in ((left, "upper right"), (middle, "upper left")):
+        ax.legend(fontsize=9, loc=where)
+    right.legend(fontsize=9, loc="center left", bbox_to_anchor=(1.03, 0.5))
     return figure
 
 
@@ -1166,16 +1170,16 @@ def _tied_votes(signs: Array) -> int:
 
 
 def _draw_bits(accuracy: dict[str, float], errors: dict[str, Array]) -> Any:
-    figure, (left, right) = panels(2, width=4.6)
+    figure, (left, right) = panels(2)
     names = list(accuracy)
     bars = left.bar(names, [1 - accuracy[name] for name in names], color=PALETTE[: len(names)], width=0.6)
-    left.bar_label(bars, [f"{1 - accuracy[name]:.1%}" for name in names], fontsize=8)
-    left.set_xticks(range(len(names)), [name.replace(" ", "\n") for name in names], fontsize=8)
+    left.bar_label(bars, [f"{1 - accuracy[name]:.1%}" for name in names], fontsize=9)
+    left.set_xticks(range(len(names)), [name.replace(" ", "\n") for name in names], fontsize=9)
     left.set(ylabel="error", title="error in ten classes", ylim=(0, 1.15 * (1 - min(accuracy.values()))))
     rng = np.random.default_rng(0)
     for place, (colour, values) in enumerate(zip(PALETTE, errors.values(), strict=False)):
         right.plot(place + rng.uniform(-0.12, 0.12, len(values)), values, "o", color=colour, ms=5, alpha=0.8)
         right.hlines(values.mean(), place - 0.3, place + 0.3, color=INK, lw=1.5)
-    right.set_xticks(range(len(errors)), [name.replace(" ", "\n") for name in errors], fontsize=8)
-    right.set(ylabel="error", title="error of each binary machine (line: mean)")
+    right.set_xticks(range(len(errors)), [name.replace(" ", "\n") for name in errors], fontsize=9)
+    right.set(ylabel="error", title="each binary machine (line: mean)")
     return figure

@@ -28,11 +28,11 @@ def counting() -> Shown:
     $\sum_k\eta_{ljk} = 1$, at the relative frequencies
 
     $$\hat\pi_l = \frac{\sum_i y_{il}}{n}, \qquad
-    \hat\eta_{ljk} = \frac{\sum_i y_{il}x_{ij}^k}{\sum_k\sum_i y_{il}x_{ij}^k},$$
+    \hat\eta_{ljk} = \frac{\sum_i y_{il}x_{ij}^k}{\sum_v\sum_i y_{il}x_{ij}^v},$$
 
     and the posterior is a softmax, linear in the indicators: $\theta_{ljk} = \ln\eta_{ljk}$, $\beta_l = \ln\pi_l$,
 
-    $$p(\hat y_l|x) = \frac{\exp(x^T\theta_l + \beta_l)}{\sum_l\exp(x^T\theta_l + \beta_l)}.$$
+    $$p(\hat y_l|x) = \frac{\exp(x^T\theta_l + \beta_l)}{\sum_r\exp(x^T\theta_r + \beta_r)}.$$
 
     The table is nine mushrooms counted by hand. A value never seen with a class gets probability zero and vetoes it,
     whatever the other features say; `CategoricalNB` therefore adds `alpha` = 1 to every count, and `alpha=0` gives the
@@ -101,9 +101,10 @@ def exponential_family() -> Shown:
     $f(x|\theta) = h(x)\exp(\sum_i\eta_i(\theta)T_i(x) - A(\theta))$. For a class $l$ of the counting model $T$ are the
     indicators, $\eta = \ln\eta_{ljk}$, $h = 1$, $A = 0$; of the Gaussian one $T = (x, x^2)$, $\eta = (\Sigma^{-1}\mu_l,
     -\frac12\mathrm{diag}\,\Sigma^{-1})$, $A = \frac12\mu_l^T\Sigma^{-1}\mu_l + \frac12\ln\det 2\pi\Sigma$. Bayes'
-    formula turns classes of one family into a softmax that is linear in $T$: that is what makes the posterior a
-    generalised linear model (with the softmax as its link), not membership in the family by itself, as the note has it.
-    The posterior of word counts (multinomial) is checked the same way.
+    formula turns classes of one family into a softmax that is linear in $T$. So the posterior is of the family as well,
+    in $y$: a categorical distribution whose natural parameters, $\theta_l^TT(x) + \beta_l$, are linear in $T(x)$. That
+    is a generalised linear model, as the note says; the form that it prints for it is the one of $p(x|y)$, a
+    distribution of $x$. The posterior of word counts (multinomial) is checked the same way.
     """
     rng = np.random.default_rng(0)
     counts, y = rng.poisson(2.0, size=(80, 6)), rng.integers(3, size=80)
@@ -144,9 +145,8 @@ def hard_margin() -> Shown:
     frame(left, X)
     points(left, X, y)
     line(left, w, b, (0.0, -1.0, 1.0))
-    left.scatter(*X[S].T, s=110, facecolor="none", edgecolor=INK, label=f"{len(S)} support vectors")
-    left.legend(fontsize=8, loc="upper left")
-    left.set_title(f"no point between the margins, 1/||w|| = {margins.margin(w):.3f}")
+    left.scatter(*X[S].T, s=110, facecolor="none", edgecolor=INK)
+    left.set_title(f"{len(S)} support vectors (circles), 1/||w|| = {margins.margin(w):.3f}", fontsize=10)
     right.bar(
         np.arange(len(y)), margins.distance(X, w, b), color=[PALETTE[1] if i in S else "#cbd5e0" for i in range(len(y))]
     )
@@ -190,7 +190,7 @@ def duality() -> Shown:
     left.plot(dual, color=PALETTE[0], lw=2, label="dual W(alpha)")
     left.axhline(best, color=INK, lw=0.8, ls="--")
     left.set(xlabel="pair steps of SMO", ylabel="value", title="both close in on one number", ylim=(0, 3 * best))
-    left.legend(fontsize=8)
+    left.legend(fontsize=9)
     right.semilogy(np.array(primal) - np.array(dual), color=PALETTE[2], lw=2)
     right.set(xlabel="pair steps of SMO", ylabel="primal minus dual", title="the gap")
     machine = LinearSVC(loss="hinge", C=C, tol=1e-8).fit(X, y)
@@ -235,7 +235,7 @@ def kkt_table() -> Shown:
             left.scatter(
                 *X[members].T, s=95, facecolor="none", edgecolor=colour, lw=1.6, label=f"{kind}: {len(members)}"
             )
-    left.legend(fontsize=8, loc="lower right")
+    figure.legend(loc="outside lower center", ncols=2, fontsize=9)
     left.set_title(f"beyond the margin: {len(kinds['beyond'])} examples")
     conditions = Table(("condition", "largest violation"), [(name, f"{v:.1e}") for name, v in violations.items()])
     header = ("example", "kind", "y", "y f(x)", "alpha", "beta", "xi")
@@ -267,13 +267,13 @@ def slack_powers() -> Shown:
     ((w1, b1, _), _, _), ((w2, b2, xi2), (alpha2, beta2), _) = soft.primal(X, y, c, 1), soft.primal(X, y, c, 2)
     ones = np.column_stack([X, np.ones(len(y))])
     squares = np.linalg.solve(2 * c * ones.T @ ones + np.diag([1.0, 1.0, 0.0]), 2 * c * ones.T @ y)
-    figure, (left,) = panels(1, width=6.0, height=4.4)
+    figure, (left,) = panels(1, width=7.0, height=3.4)
     frame(left, X)
     points(left, X, y, 20)
     line(left, w1, b1, label="p = 1", color=PALETTE[0])
     line(left, w2, b2, label="p = 2", color=PALETTE[2])
     line(left, squares[:2], squares[2], label="p = 2 as printed: least squares", color=PALETTE[3])
-    left.legend(fontsize=8, loc="upper right")
+    left.legend(fontsize=9, loc="upper right")
     left.set_title("points far on their own side pull the least squares line")
     without = [c * np.sum(1 - y * (X @ w1 + b)) + 0.5 * w1 @ w1 for b in (0.0, 1e3, 1e6)]
     wrong = {name: int(np.sum(y * (X @ w + b) <= 0)) for name, (w, b) in

@@ -51,7 +51,7 @@ def good_boundaries() -> Shown:
     w, b, m = machine.coef_[0], machine.intercept_[0], 2 * float(machine.margin_)
     ks = np.array([-3.0, 3.0, -1.5, 1.5, 0.0])
     feet = [_nearest_to_origin(w, k) for k in ks]
-    figure, (left, middle, right) = panels(3)
+    figure, (left, middle, right) = panels(2, 1, height=3.3)
     draw.perceptrons(left, X, y, found[:40], found[reach.argmin()], (w, b))
     draw.histogram_of_margins(middle, 2 * reach, m)
     draw.distances_of_lines(right, w, ks, feet)
@@ -101,7 +101,7 @@ def infeasible_start() -> Shown:
     ends = {"interior point": (outside, certify(problem, of_interior))}
     ends |= {"SMO": (pairs, certify(problem, of_pairs)), "decomposition, by ten": (tens, certify(problem, of_tens))}
     best, first = ends["SMO"][1].dual, outside[0]["objective"]
-    figure, (left, right) = panels(2, width=5)
+    figure, (left, right) = panels(2)
     draw.interior_steps(left, outside, best)
     draw.dual_steps(right, {"SMO": pairs, "decomposition, by ten": tens}, best)
     rows = [(name, history[-1]["iteration"], proof.primal, f"{proof.relative_gap:.1e}")
@@ -143,19 +143,19 @@ def alphas_and_slacks() -> Shown:
     y = np.repeat([-1.0, 1.0], 5)
     w, b, _, _ = hard_margin.primal(X, y)
     alpha, _ = hard_margin.dual(X @ X.T, y)
-    Z, signs = data.two_clouds(8, apart=2.2, seed=731)
+    Z, signs = data.two_clouds(8, apart=2.2, seed=2004)
     soft = SVC(kernel="linear", C=1.0).fit(Z, signs)
     right_by = signs * soft.decision_function(Z)
     xi, wrong = np.maximum(0, 1 - right_by), right_by < 0
     Cs = np.geomspace(1e-3, 1e2, 16)
     sums, errors = np.transpose([_slack_and_errors(C, *data.two_clouds(40, apart=1.5, seed=1)) for C in Cs])
-    figure, (left, middle, right) = panels(3)
+    figure, (left, middle, right) = panels(2, 1, height=3.5)
     draw.multipliers(left, X, y, w, b, alpha)
     draw.slacks(middle, Z, signs, soft.coef_[0], soft.intercept_[0])
     right.semilogx(Cs, sums, "o-", color=PALETTE[1], ms=4, label="$\\sum_i\\xi_i$")
     right.semilogx(Cs, errors, "s-", color=PALETTE[0], ms=4, label="training errors")
     draw.label(right, "C", "sum and number", "80 points: slacks bound the errors", ylim=(0, None))
-    right.legend(fontsize=8)
+    right.legend(fontsize=9)
     doubled = hard_margin.kkt(2 * w, 2 * b, 2 * alpha, X, y)
     products = doubled.pop("alpha_i [y_i (w'x_i + b) - 1]")
     inside = (xi > 1e-6) & ~wrong
@@ -195,7 +195,7 @@ def lifting() -> Shown:
     v, c, _, _ = hard_margin.primal(z, around)
     roots = np.sort(np.roots([v[1], v[0], c]).real)
     u, d, _, _ = hard_margin.primal(kernels.lift_xor(data.XOR), data.XOR_SIGNS)
-    figure, (one, two, three, four) = panels(4, width=3.5)
+    figure, (one, two, three, four) = panels(2, 2, height=3.2)
     draw.points_on_a_line(one, easy, sides, "easy: one threshold")
     one.axvline(threshold, color=INK)
     draw.points_on_a_line(two, hard, around, "harder: no threshold")
@@ -234,10 +234,12 @@ def mercer_map() -> Shown:
     A symmetric function is a kernel exactly if all its Gram matrices are positive semidefinite (004:236-248).
     Polynomial and Gaussian kernels pass on every sample. Of $\tanh(\kappa x^Ty + \theta)$ the note says that the
     condition does not hold "on all $\kappa$ and $\theta$" (004:280), as if for some it did. The maps show a random
-    sample of points in the plane: with two or three points a region passes, with four it is gone (four points in the
-    plane have a linear relation $\sum_ic_i = 0$, $\sum_ic_ix_i = 0$, which removes all terms below $t^2$).
+    sample of points in the plane: with two or three points a region passes, with four it is gone. For $\theta \ge 0$
+    and small $\kappa$ there is a reason: four points in the plane have a linear relation $\sum_ic_i = 0$,
+    $\sum_ic_ix_i = 0$, so that $\sum_{ij}c_ic_jK(x_i,x_j)$ has no term below $t^2$, and the first that is left has a
+    negative coefficient.
 
-    The reason: a function of $t = x^Ty$ is a kernel on all data only if no coefficient of its power series is
+    On all data it is never a kernel: a function of $t = x^Ty$ is one only if no coefficient of its power series is
     negative. That of $\tanh(\kappa t + \theta)$ begins with $\tanh\theta$, negative for $\theta < 0$; its coefficient
     of $t^2$ is negative for $\theta > 0$; at $\theta = 0$ that of $t^3$ is. So for $\kappa > 0$ it holds for *no*
     $\theta$; a finite sample merely may not show it.
@@ -253,7 +255,7 @@ def mercer_map() -> Shown:
         "Gaussian": [_share_of_kernels(widths, sample[:n]) for n in sizes],
         "polynomial": [_share_of_kernels(powers, sample[:n]) for n in sizes],
     }
-    figure, axes = panels(4, width=3.6, height=3.4)
+    figure, axes = panels(2, 2, height=3.2)
     draw.tanh_maps(figure, axes[:3], regions)
     draw.shares(axes[3], sizes, passed)
     rows = [(n, *(f"{share[k]:.0%}" for share in passed.values())) for k, n in enumerate(sizes)]
@@ -263,6 +265,8 @@ def mercer_map() -> Shown:
          min(passed["Gaussian"] + passed["polynomial"]) == 1),
         (f"of the tanh map {passed['tanh'][0]:.0%} passes with two points", 0 < passed["tanh"][0] < 1),
         ("from four points on none of it does", max(passed["tanh"][2:]) == 0),
+        ("with theta >= 0 and kappa = 0.05 the relation of the first four points gives a negative sum",
+         max(_by_relation(sample[:4], 0.05, theta) for theta in thetas[12:]) < -1e-12),
         ("the smallest eigenvalues behind the maps are those of the textbook's tanh, to 1e-9",
          all(np.allclose(regions[n].smallest_eigenvalue, lowest[k], atol=1e-9) for k, n in enumerate(sizes))),
     ))  # fmt: skip
@@ -278,19 +282,25 @@ def _lowest_of_tanh(X: Any, kappas: Any, thetas: Any) -> Any:
     return np.array([[kernels.smallest_eigenvalue(kernels.tanh(k, t)(X, X)) for t in thetas] for k in kappas])
 
 
+def _by_relation(X: Any, kappa: float, theta: float) -> float:
+    """sum_ij c_i c_j K(x_i, x_j) of tanh, with sum c_i = 0 and sum c_i x_i = 0."""
+    c = np.linalg.svd(np.column_stack([np.ones(4), X]).T)[2][-1]
+    return float(c @ kernels.tanh(kappa, theta)(X, X) @ c)
+
+
 def angles() -> Shown:
     r"""Angles and distances in feature space
 
     Inner products are enough for geometry (004:259): $\|\phi(x) - \phi(y)\|^2 = K(x,x) - 2K(x,y) + K(y,y)$ and
     $\cos\angle = K(x,y)/\sqrt{K(x,x)K(y,y)}$. For the quadratic kernel both agree with the explicit $\phi$. The
     Gaussian kernel has $K(x,x) = 1$ and $K > 0$: all points lie on a sphere of radius 1, in a part of it so small
-    that no two of them are more than $90°$ or $\sqrt2$ apart. Left and middle: the angle to the marked point; right:
-    distance in feature space against distance in the plane. The Gaussian one saturates: beyond a few $\sigma$ all
+    that no two of them are more than $90°$ or $\sqrt2$ apart. Above: the angle to the marked point; below: distance in
+    feature space against distance in the plane. The Gaussian one saturates: beyond a few $\sigma$ all
     points are equally strange.
     """
     X, origin = np.random.default_rng(1).normal(size=(40, 2)), np.array([[1.0, 0.5]])
     quadratic, gaussian = Polynomial(2, 1.0, 1.0), RBF(sigma=1.0)
-    figure, (left, middle, right) = panels(3)
+    figure, (left, middle, right) = panels(2, 1, height=3.3)
     draw.angles_from(figure, left, quadratic, origin, "$(1 + x^Ty)^2$")
     draw.angles_from(figure, middle, gaussian, origin, "Gaussian, $\\sigma = 1$")
     draw.two_distances(right, {"$(1 + x^Ty)^2$": quadratic, "Gaussian": gaussian}, origin)
@@ -333,7 +343,7 @@ def quadratic_map() -> Shown:
     ds, ps = range(1, 9), range(1, 5)
     counted = {p: [sum(1 for _ in combinations_with_replacement(range(d + 1), p)) for d in ds] for p in ps}
     ranks = [int(np.linalg.matrix_rank(K(A, A), tol=1e-9)) for K in (kernels.polynomial(2), kernels.gaussian(0.3))]
-    figure, (left, middle, right) = panels(3)
+    figure, (left, middle, right) = panels(2, 1, height=3.3)
     left.loglog(by_kernel.ravel(), by_map.ravel(), ".", ms=2, color=PALETTE[0])
     draw.label(left, "$(1 + x^Ty)^2$", "$\\phi(x)^T\\phi(y)$", "3600 pairs of random points")
     draw.regions(middle, machine, X, y, "one machine, by map or by kernel")
@@ -370,7 +380,7 @@ def kernel_gallery() -> Shown:
     machines = {name: SVC(kernel=kernel, C=10.0).fit(X, y) for name, kernel in gallery.items()}
     unseen = {name: float(machine.score(Z, labels)) for name, machine in machines.items()}
     proofs = {name: machine.certificate_ for name, machine in machines.items()}
-    figure, axes = panels(4, 2, width=3.5, height=3.0)
+    figure, axes = panels(2, 2, 2, 2, height=2.7)
     for ax, (name, machine) in zip(axes, machines.items(), strict=True):
         draw.regions(ax, machine, X, y, f"{name}: {unseen[name]:.1%}")
     figure.suptitle("accuracy on 4000 unseen points", fontsize=10)
@@ -397,9 +407,9 @@ def example_23_3() -> Shown:
     property of the machine alone, and of "all other points are not support vectors" (004:392) only this much is
     certain: they have $\alpha_i = 0$ in every solution.
 
-    The printed $w = (0.833, 0.334)$ is neither rounded from $1/3$ nor from the sum of its own terms, $0.3335$, which
-    rounds to 0.333. The table of $w^Tx_i$ (004:402-408) was made with that unrounded sum; its 4.331 for $x_2$ is
-    4.332.
+    The second entry of the printed $w = (0.833, 0.334)$ is neither $1/3$ rounded nor the sum of its own terms,
+    $0.333475$, rounded. It looks as if it was rounded twice: to $0.3335$, and that to $0.334$. The table of $w^Tx_i$
+    (004:402-408) was made with the unrounded sum; its 4.331 for $x_2$ is 4.332.
     """
     X, y, here = data.TABLE_23_1, data.SIGNS_23_1, example.ON_MARGIN
     machine = SVC(kernel="linear", C=math.inf).fit(X, y)
@@ -412,7 +422,7 @@ def example_23_3() -> Shown:
              [*(by_program * y) @ X, hard_margin.bias(by_program, K, y)]]  # fmt: skip
     w = (printed * y) @ X
     products, exact, corners = X[here] @ w, example.exact_margins(), example.corners()
-    figure, (left, right) = panels(2, width=4.8, height=4.0)
+    figure, (left, right) = panels(2, height=3.8)
     draw.figure_23_2(left, machine, X, y)
     draw.optimal_multipliers(right, example.ranges(), ours[here])
     return Shown(figure, _tables_23_3(ours[here], corners, products), (
@@ -426,8 +436,8 @@ def example_23_3() -> Shown:
          bool(np.allclose(found, [5 / 6, 1 / 3, -10 / 3], atol=1e-6))),
         ("the interior point on the dual ends within the set of solutions: all five multipliers are positive",
          np.flatnonzero(by_program).tolist() == here.tolist()),
-        (f"the note's own terms sum to w = ({w[0]:.4f}, {w[1]:.4f}); its second entry is printed as 0.334",
-         bool(np.round(w[1], 3) == 0.333 and example.PRINTED_W[1] == 0.334)),
+        (f"the note's own terms sum to w = ({w[0]:.6f}, {w[1]:.6f}); rounded twice the second is 0.334, as printed",
+         example.rounded_twice(w[1]) == example.PRINTED_W[1] != np.round(w[1], 3)),
         ("of the printed products that of x2 alone is not the rounded one",
          np.flatnonzero(np.round(products, 3) != example.PRINTED_PRODUCTS).tolist() == [1]),
         ("with the printed w the product of x1 would be 4.335", math.isclose(X[0] @ example.PRINTED_W, 4.335)),
@@ -475,7 +485,7 @@ def rbf_network() -> Shown:
         chosen = [centres.random_centres(X, count, seed) for seed in draws]
         random[count] = [centres.accuracy(some, sigma, train, test) for some in chosen]
         means[count] = centres.accuracy(centres.mean_centres(X, count), sigma, train, test)
-    figure, (left, right) = panels(2, width=5.2, height=3.9)
+    figure, (left, right) = panels(2)
     draw.centres(left, machine, *train)
     draw.worth_of_centres(right, random, means, (k, ours))
     rows = [(c, f"{np.mean(random[c]):.1%}", f"{means[c]:.1%}", f"{ours:.1%}" if c == k else "") for c in means]
@@ -509,8 +519,9 @@ def algorithm_23_1() -> Shown:
     printed = ascent.run("quadratic as printed, C = 1", Loss.SQUARED_HINGE, 1.0, True, 250)
     corrected = ascent.run("quadratic without line 13, C = 1", Loss.SQUARED_HINGE, 1.0, False, 1200)
     runs = hinge, printed, corrected
-    figure, (left, right) = panels(2, width=5)
+    figure, (left, right) = panels(2)
     draw.ascents(left, right, runs)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
     gaps, largest = [run.proof.relative_gap for run in runs], [float(run.alpha.max() / run.C) for run in runs]
     rows = [(run.name, len(run.history), run.proof.primal, run.proof.dual, f"{gap:.1e}", most)
             for run, gap, most in zip(runs, gaps, largest, strict=True)]  # fmt: skip
@@ -561,7 +572,7 @@ def slide_losses() -> Shown:
     irises, kinds = slides.flowers()
     Cs, hinge = np.geomspace(1e-4, 1e2, 25), slides.joint(irises, kinds, 0.1)
     apart = [slides.angle(hinge, slides.joint(irises, kinds, C, "squared_hinge")) for C in Cs]
-    figure, axes = panels(4, width=3.6, height=3.3)
+    figure, axes = panels(2, 2, height=3.2)
     draw.worked_example(axes[0], base)
     draw.room_of_the_car(axes[1], changes)
     draw.scaled_and_squared(axes[2], axes[3], scales, along, Cs, apart)
@@ -617,7 +628,7 @@ def strengths() -> Shown:
     unseen, labels = measured.strands(100, seed=1)
     read = float(reader.score(unseen, labels))
     weights, (X, y, linear, gaussian) = measured.weights_by_penalty(), measured.rings()
-    figure, axes = panels(3, 2, width=4.0, height=3.2)
+    figure, axes = panels(2, 2, 2, height=3.0)
     draw.starts(axes[0], objectives, networks)
     draw.noise_features(axes[1], few, ours, nearest)
     draw.tradeoff(axes[2], Cs, margin, slack)
@@ -653,10 +664,10 @@ def ockham() -> Shown:
     The note bounds the portion of *unseen* data that a machine gets wrong by (number of support vectors) / $n$
     (004:808-813). What can be shown is a bound on the *leave-one-out* error: leaving out an example with
     $\alpha_i = 0$ changes nothing, so only support vectors can turn out wrong. On average over samples it bounds the
-    error of machines with one example less; the machine at hand may do worse. On the right every machine below the
-    line breaks the note's bound, while the means obey it (errors there are exact, from the distribution of the data).
-    Nor is the leave-one-out error itself always a good estimate: at $C = 0.1$ all multipliers are at their bound, the
-    class of the example left out is then in the minority, and that example is wrong every time.
+    error of machines with one example less; the machine at hand may do worse. In the last picture every machine below
+    the line breaks the note's bound, while the means obey it (errors there are exact, from the distribution of the
+    data). Nor is the leave-one-out error itself always a good estimate: at $C = 0.1$ all multipliers are at their
+    bound, the class of the example left out is then in the minority, and that example is wrong every time.
 
     Fewer support vectors mean a shorter formula (004:816), not always a better one: on this grid the machine with the
     fewest is not the one with the least error.
@@ -664,7 +675,7 @@ def ockham() -> Shown:
     grid = [counts.count(C, gamma) for C in counts.CS for gamma in counts.GAMMAS]
     errors, supports = counts.simulate().T
     wrong, accepted, b = counts.botanist()
-    figure, (left, middle, right) = panels(3)
+    figure, (left, middle, right) = panels(2, 1, height=3.3)
     draw.errors_and_support(left, middle, grid)
     draw.bound_and_error(right, errors, supports)
     fewest, best = min(grid, key=lambda found: found.support), min(grid, key=lambda found: found.test)
@@ -705,13 +716,13 @@ def applications() -> Shown:
     A, target = (np.asarray(part) for part in load_diabetes(return_X_y=True))
     regression = LinearSVR(C=100.0, epsilon=10.0).fit(A[:300], target[:300])
     explained = float(regression.score(A[300:], target[300:]))
-    figure, axes = panels(3, width=4.0, height=3.2)
-    axes[0].plot(sizes, 100 * np.array(errors), "o-", color=PALETTE[0])
-    draw.label(axes[0], "training digits", "error on 597 unseen, %", "digits, Gaussian kernel", ylim=(0, None))
-    draw.misread(axes[1], unseen[wrong], labels[wrong], predicted[wrong])
-    axes[2].plot(target[300:], regression.predict(A[300:]), ".", color=PALETTE[2])
-    axes[2].axline((100, 100), slope=1, color=INK, lw=1)
-    draw.label(axes[2], "measured", "predicted, unseen", "regression, diabetes")
+    figure, (left, right, below) = panels(2, 1, height=3.0)
+    left.plot(sizes, 100 * np.array(errors), "o-", color=PALETTE[0])
+    draw.label(left, "training digits", "error on 597 unseen, %", "digits, Gaussian kernel", ylim=(0, None))
+    draw.misread(below, unseen[wrong], labels[wrong], predicted[wrong])
+    right.plot(target[300:], regression.predict(A[300:]), ".", color=PALETTE[2])
+    right.axline((100, 100), slope=1, color=INK, lw=1)
+    draw.label(right, "measured", "predicted, unseen", "regression, diabetes")
     rows = [(n, f"{error:.2%}") for n, error in zip(sizes, errors, strict=True)]
     return Shown(figure, (Table(("training digits", "error"), rows),), (
         (f"{len(wrong)} of {len(labels)} digits are misread, {errors[-1]:.1%}; with a linear kernel {linear:.1%}",
@@ -740,7 +751,7 @@ def black_art() -> Shown:
     finer = [_tuning.cross_validate(Cs[i] * a, gammas[j] * c) for a in half for c in half]
     good, error = means >= best - 0.01 - 1e-12, math.sqrt(best * (1 - best) / 400)
     aside = [_tuning.kept_aside(Cs[a], gammas[c]) for a, c in np.argwhere(good).tolist()]
-    figure, (left, right) = panels(2, width=5.2, height=3.9)
+    figure, (left, right) = panels(2)
     draw.accuracies(figure, left, means, good, Cs, gammas)
     draw.top_of_the_grid(right, means, error)
     fits = [tried for row in (*grid, finer) for tried in row]
@@ -786,7 +797,7 @@ def tanks() -> Shown:
     }
     first, light, *remedies = (recogniser.accuracy for recogniser in found.values())
     groups = _tanks.by_group(found["all pixels"], tests["balanced"])
-    figure, axes = panels(4, 2, width=2.9, height=2.7)
+    figure, axes = panels(4, 3, 1, height=2.4)
     draw.photographs(axes[:4], tests["balanced"])
     draw.weight_images(axes[4:7], found)
     draw.bars_of_accuracy(axes[7], found)

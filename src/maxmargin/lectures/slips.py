@@ -36,8 +36,11 @@ def line_search_stalls() -> Finding:
 
 
 def equality_accepted() -> Finding:
-    r = gradient_descent.line_search(lambda w: 1.0, np.ones(1), np.zeros(1))
-    return f"F = 1 everywhere: r = {r} is returned, and F stays", r == 0.5
+    w, history = gradient_descent.gradient_descent(lambda w: 2 * w @ w, lambda w: 4 * w, np.ones(1))
+    end = history[-1]["F"]
+    return f"F = 2 w^2 from w = 1: r = {history[-1]['r']}, it stops at w = {w[0]:g}, F = {end:g}", w[
+        0
+    ] == -1 and end == 2
 
 
 def right_ones_are_added() -> Finding:
@@ -148,6 +151,15 @@ def moved_away() -> Finding:
     return text, bool(wrong_after < wrong and near_after > near)
 
 
+def first_are_not_drawn() -> Finding:
+    X, y = data.cancer()
+    costs, k = sgd.c(X[:, 0], y, "hinge"), 16  # of a = (1, 0, ...), b = 0
+    first, mean = costs[:k].mean(), costs.mean()
+    drawn = np.mean([costs[np.random.default_rng(seed).integers(len(y), size=k)].mean() for seed in range(2000)])
+    text = f"breast cancer, k = {k}: the first cost {first:.2f}, 2000 draws {drawn:.2f} on average, all {mean:.2f}"
+    return text, bool(abs(drawn - mean) < 0.02 < abs(first - mean))
+
+
 def gradient_that_vanishes() -> Finding:
     X, y = data.separable_clouds()
     w, b, _, _ = hard_margin.primal(X, y)
@@ -156,13 +168,14 @@ def gradient_that_vanishes() -> Finding:
 
 
 def many_support_vectors() -> Finding:
-    shares = [len(SVC(kernel="linear").fit(*data.two_clouds(apart=apart)).support_) / 120 for apart in (6.0, 1.0)]
+    machines = [SVC(kernel="linear").fit(*data.two_clouds(100, apart, seed=5)) for apart in (6.0, 1.0)]
+    shares = [len(machine.support_) / 200 for machine in machines]
     return f"clouds 6 deviations apart: {shares[0]:.0%} support vectors, 1 apart: {shares[1]:.0%}", shares[
         1
     ] > 5 * shares[0]
 
 
-def bits_are_worst() -> Finding:
+def a_bit_may_be_hard() -> Finding:
     X, y = np.arange(4.0)[:, None], np.arange(4)
     odd = SVC(kernel="linear", C=100.0).fit(X, y % 2).score(X, y % 2)
     high = SVC(kernel="linear", C=100.0).fit(X, y // 2).score(X, y // 2)
@@ -265,10 +278,15 @@ def no_minimum_in_b() -> Finding:
 
 
 def squared_in_the_other_form() -> Finding:
-    X, y = data.two_clouds()
-    hinge, square = (LinearSVC(loss=loss, C=2.0, tol=1e-8).fit(X, y).coef_[0] for loss in ("hinge", "squared_hinge"))
-    apart = np.linalg.norm(hinge - square)
-    return f"c = 2: the weights of p = 1 and p = 2 are {apart:.2f} apart", bool(apart > 1e-2)
+    (X, y), c = data.two_clouds(), 2.0
+    of_c = [soft.primal(X, y, c, p)[0][0] for p in (1, 2)]
+    hinge, squared = (LinearSVC(loss=loss, lam=1 / c, lam_form="sum", tol=1e-11).fit(X, y).coef_[0]
+                      for loss in ("hinge", "squared_hinge"))  # fmt: skip
+    one, two, square = (np.linalg.norm(v - w) for v, w in ((hinge, of_c[0]), (hinge, of_c[1]), (squared, of_c[1])))
+    text = (
+        f"c = 2: w of the hinge form is {one:.0e} from p = 1 and {two:.2f} from p = 2, squared {square:.0e} from p = 2"
+    )
+    return text, bool(max(one, square) < 1e-6 and two > 1e-2)
 
 
 def signs_are_needed() -> Finding:
@@ -344,6 +362,22 @@ def tanh_fails_everywhere() -> Finding:
     )
 
 
+def rows_make_a_matrix() -> Finding:
+    x, z = np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])
+    outer, inner = x.T @ z, x @ z.T
+    text = f"rows of two: x_i'x_j has the shape {outer.shape}, phi'phi {(kernels.phi(x).T @ kernels.phi(z)).shape}"
+    return text, outer.shape == (2, 2) and float((1 + inner[0, 0]) ** 2) == float(kernels.polynomial(2)(x, z)[0, 0])
+
+
+def two_margins() -> Finding:
+    w, b, _, _ = hard_margin.primal(data.TABLE_23_1, data.SIGNS_23_1)
+    least, along = margins.distance(data.TABLE_23_1, w, b).min(), data.TABLE_23_1 @ w / np.linalg.norm(w)
+    gap = along[data.SIGNS_23_1 > 0].min() - along[data.SIGNS_23_1 < 0].max()
+    return f"table 23.1: {gap:.3f} from class to class, {least:.3f} from class to line", bool(
+        abs(gap - 2 * least) < 1e-6
+    )
+
+
 def equal_rows() -> Finding:
     X, y = np.array([[0.0], [0.0], [1.0]]), np.array([1.0, -1.0, 1.0])
     best = SVC(gamma=100.0, C=1e6).fit(X, y).score(X, y)
@@ -359,7 +393,9 @@ def formulas_of_the_book() -> Finding:
 
 def exact_weights() -> Finding:
     w, b, _, _ = hard_margin.primal(data.TABLE_23_1, data.SIGNS_23_1)
-    return f"w = ({w[0]:.6f}, {w[1]:.6f}), b = {b:.6f}", bool(np.allclose([*w, b], [5 / 6, 1 / 3, -10 / 3], atol=1e-7))
+    second = (data.ALPHA_23_1 * data.SIGNS_23_1) @ data.TABLE_23_1[:, 1]
+    text = f"w = ({w[0]:.6f}, {w[1]:.6f}), b = {b:.6f}; the printed terms of w_2 sum to {second:.6f}"
+    return text, bool(np.allclose([*w, b], [5 / 6, 1 / 3, -10 / 3], atol=1e-7) and abs(second - 0.333475) < 1e-9)
 
 
 def printed_products() -> Finding:

@@ -4,6 +4,9 @@ One file per algorithm, NumPy only, in the symbols and conventions of its own no
 numbers of the note's pseudo-code). Nothing here imports the rest of the library. Every algorithm returns its answer and
 a history: a list of dicts, one per iteration.
 
+X is n x p, y has n labels -1 or +1 (of many classes: 0 to K-1), and K is the n x n kernel matrix, but in dual_ascent a
+function, as in algorithm 23.1. The weight of the slack is C, in soft_margin c, the note's letter. Lists do as well.
+
 gradient_descent       000  algorithms 1 and 2: descent with the halving line search; the corrected subgradient descent
 margins                001  the margin by algebra; slack is hinge loss; distances (002, 003)
 hinge_regularized_gd   001  algorithm 24
@@ -20,4 +23,45 @@ perceptron             004  a boundary that is not large-margin
 kernels                004  linear, polynomial, Gaussian, tanh; explicit maps; angles and distances in feature space
 multiclass             000, 004  both joint losses, L_i_vectorized, descent on both objectives
 reductions             002  one versus one, one versus all, one machine per bit
+inputs                      what all of them check first
 """
+
+from maxmargin.textbook import (
+    decomposition,
+    dual_ascent,
+    gradient_descent,
+    hard_margin,
+    hinge_regularized_gd,
+    inputs,
+    interior_point,
+    kernels,
+    margins,
+    multiclass,
+    naive_bayes,
+    newton,
+    perceptron,
+    reductions,
+    sgd,
+    smo,
+    soft_margin,
+)
+
+__all__ = [
+    "decomposition",
+    "dual_ascent",
+    "gradient_descent",
+    "hard_margin",
+    "hinge_regularized_gd",
+    "inputs",
+    "interior_point",
+    "kernels",
+    "margins",
+    "multiclass",
+    "naive_bayes",
+    "newton",
+    "perceptron",
+    "reductions",
+    "sgd",
+    "smo",
+    "soft_margin",
+]

@@ -6,6 +6,7 @@ method; repeat until the KKT conditions hold on all examples.
 
 import numpy as np
 
+from maxmargin.textbook import inputs
 from maxmargin.textbook.interior_point import at_bounds, box, solve_qp
 
 
@@ -25,15 +26,22 @@ def solve_part(B, v, alpha, K, y, C):
     Q = y[B, None] * K[np.ix_(B, B)] * y[B]
     q = -y[B] * v[B] - Q @ alpha[B]  # gradient of the minimised dual at alpha_B = 0, others held
     total = np.array([y[B] @ alpha[B] - y @ alpha])  # minus that of the others: what rounding left over is made good
-    solution, z, _, _ = solve_qp(Q, q, *box(len(B), C), y[None, B], total)
+    solution, z, _, _ = solve_qp(Q, q, *box(len(B), C), y[None, B], total, epsilon=1e-16)  # as near as rounding lets it
     return at_bounds(solution, z, C, y[B])
 
 
 def decompose(K, y, C, q=10, epsilon=1e-6, max_iter=10_000):
-    """alpha, b and the history; q is even, at least 2."""
+    """alpha, b and the history; q is even, at least 2.
+
+    K is the n x n kernel matrix, y the n labels -1 or +1, C > 0 (infinite for the hard margin). A row of history has
+    the iteration, the dual objective and the largest violation of the KKT conditions; at the end it is at most epsilon,
+    or max_iter came first.
+    """
+    K, y = inputs.matrix(K, y)
+    inputs.weight(C, hard=True)
     if q < 2 or q % 2:
         raise ValueError(f"q must be even and at least 2; got {q}")
-    alpha, v, history = np.zeros(len(y)), y.astype(float), []
+    alpha, v, history = np.zeros(len(y)), y, []
     B, violation = working_set(v, alpha, y, C, q)
     for t in range(max_iter + 1):
         dual = alpha.sum() - 0.5 * (alpha * y) @ K @ (alpha * y)

@@ -5,6 +5,8 @@ F(w) = 1/2 ||w||^2 + C sum_i max{0, 1 - y_i w'x_i}, labels -1 and +1, no bias.
 
 import numpy as np
 
+from maxmargin.textbook import inputs
+
 R_SMALLEST = 2.0**-60  # of line search's halvings: beyond it w - r g is w to machine precision
 
 
@@ -45,7 +47,10 @@ def line_search(F, g, w0):
 
 
 def gradient_descent(F, gradient, w, r=None, epsilon=1e-12, max_iter=10_000):
-    """Algorithm 1 for any F: with the step size r, or with the line search between its lines 4 and 5 (r=None)."""
+    """Algorithm 1 for any F: with the step size r, or with the line search between its lines 4 and 5 (r=None).
+
+    F and gradient are functions of w, w is the start. A row of history has the iteration, F after it and its r.
+    """
     value = F(w)
     history = [{"iteration": 0, "F": value, "r": np.nan}]
     for t in range(1, max_iter + 1):  # 3
@@ -60,12 +65,16 @@ def gradient_descent(F, gradient, w, r=None, epsilon=1e-12, max_iter=10_000):
 
 
 def soft_margin(X, y, C=1.0, epsilon=1e-12, start=None, max_iter=10_000):
-    """Both algorithms on (1), in the form that shrinks w and adds examples.
+    """Both algorithms on (1), in the form that shrinks w and adds examples: w and the history.
+
+    X is n x p, y has the n labels -1 or +1, C > 0. A row of history has the iteration, F after it and its r.
 
     As printed: where F has a kink -g can lead upwards at every r, and then w stays, short of the optimum. ``start`` is
-    None for w = 0 or a NumPy generator for a normal one.
+    None for w = 0, or a NumPy generator or a seed for a normal one.
     """
-    w = np.zeros(X.shape[1]) if start is None else start.normal(size=X.shape[1])  # 2
+    X, y = inputs.examples(X, y)
+    inputs.weight(C)
+    w = np.zeros(X.shape[1]) if start is None else np.random.default_rng(start).normal(size=X.shape[1])  # 2
     value = F(w, X, y, C)
     history = [{"iteration": 0, "F": value, "r": np.nan}]
     for t in range(1, max_iter + 1):  # 3
@@ -83,7 +92,8 @@ def subgradient_descent(F, gradient, w, max_iter=20_000):
     """The corrected descent: r_t = 2 / (t + 1), and the average of all w with weights t.
 
     F - F* <= 2 G^2 / (max_iter + 1) where G bounds ||g||, since 1/2 ||w||^2 makes F strongly convex with modulus 1
-    (Lacoste-Julien, Schmidt and Bach 2012).
+    (Lacoste-Julien, Schmidt and Bach 2012). F, gradient and w as in gradient_descent; the
+    history's F is that of the average.
     """
     average, history = np.zeros_like(w), [{"iteration": 0, "F": F(w), "r": np.nan}]
     for t in range(1, max_iter + 1):

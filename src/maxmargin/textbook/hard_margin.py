@@ -6,7 +6,12 @@ dual     max sum_i alpha_i - 1/2 sum_ij alpha_i alpha_j y_i y_j K_ij   subject t
 
 import numpy as np
 
+from maxmargin.textbook import inputs
 from maxmargin.textbook.interior_point import at_bounds, box, solve_qp
+
+NOT_SEPARABLE = (
+    "no solution: no hyperplane separates the classes, or by too little for the scale of X; soft_margin allows slack"
+)
 
 
 def lagrangian(w, b, alpha, X, y):
@@ -19,19 +24,35 @@ def W(alpha, K, y):
     return alpha.sum() - 0.5 * (alpha * y) @ K @ (alpha * y)
 
 
+def solved(*program):
+    """The quadratic program's answer; where it has none, an error in the words of the hard margin."""
+    try:
+        return solve_qp(*program)
+    except ValueError as error:
+        raise ValueError(NOT_SEPARABLE) from error
+
+
 def primal(X, y):
-    """w, b and the multipliers alpha of the constraints."""
+    """w, b, the multipliers alpha of the constraints, and the history (as of interior_point.solve_qp).
+
+    X is n x p, y has the n labels -1 or +1.
+    """
+    X, y = inputs.examples(X, y)
     n, p = X.shape
     G = -y[:, None] * np.column_stack([X, np.ones(n)])  # -y (w'x + b) <= -1
-    u, alpha, _, history = solve_qp(np.diag([1.0] * p + [0.0]), np.zeros(p + 1), G, -np.ones(n))
+    u, alpha, _, history = solved(np.diag([1.0] * p + [0.0]), np.zeros(p + 1), G, -np.ones(n))
     return u[:-1], u[-1], alpha, history
 
 
 def dual(K, y):
-    """alpha, by the quadratic program -max = min 1/2 alpha'Q alpha - 1'alpha with Q_ij = y_i y_j K_ij."""
+    """alpha and the history, by the quadratic program -max = min 1/2 alpha'Q alpha - 1'alpha with Q_ij = y_i y_j K_ij.
+
+    K is the n x n kernel matrix, y the n labels -1 or +1; the history's objective is the minimised one.
+    """
+    K, y = inputs.matrix(K, y)
     n = len(y)
     Q = y[:, None] * K * y
-    alpha, z, _, history = solve_qp(Q, -np.ones(n), *box(n, np.inf), y[None, :], np.zeros(1))
+    alpha, z, _, history = solved(Q, -np.ones(n), *box(n, np.inf), y[None, :], np.zeros(1))
     return at_bounds(alpha, z, np.inf, y), history
 
 

@@ -5,6 +5,8 @@ lambda/2 ||w||^2 + sum_n max(0, 1 - y_n (w'x_n + b)) is note 001's objective wit
 
 import numpy as np
 
+from maxmargin.textbook import inputs
+
 
 def objective(w, b, X, y, lam):
     """What the algorithm descends on."""
@@ -28,7 +30,13 @@ def ascent_direction_vectorized(w, b, X, y, lam):
 
 
 def hinge_regularized_gd(X, y, lam, max_iter, eta=1e-3):
-    """Algorithm 24 as printed, with its one step size eta: it ends in a neighbourhood of the optimum."""
+    """Algorithm 24 as printed, with its one step size eta: it ends in a neighbourhood of the optimum.
+
+    X is n x p, y has the n labels -1 or +1, lam = 1/C. (w, b), and a row of history has the iteration and the objective
+    after it.
+    """
+    X, y = inputs.examples(X, y)
+    inputs.penalty(lam)
     w, b = np.zeros(X.shape[1]), 0.0  # 1
     history = [{"iteration": 0, "objective": objective(w, b, X, y, lam)}]
     for t in range(1, max_iter + 1):  # 2
@@ -40,7 +48,12 @@ def hinge_regularized_gd(X, y, lam, max_iter, eta=1e-3):
 
 
 def diminishing(X, y, lam, max_iter, eta=1e-2):
-    """The corrected algorithm: eta / sqrt(t) times the unit direction, and the best point seen (Shor 1985)."""
+    """The corrected algorithm: eta / sqrt(t) times the unit direction, and the best point seen (Shor 1985).
+
+    X, y and lam as in hinge_regularized_gd; the history's objective is the least so far.
+    """
+    X, y = inputs.examples(X, y)
+    inputs.penalty(lam)
     w, b = np.zeros(X.shape[1]), 0.0
     best, least = (w, b), objective(w, b, X, y, lam)
     history = [{"iteration": 0, "objective": least}]

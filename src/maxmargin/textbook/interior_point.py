@@ -34,11 +34,11 @@ def longest_step(s, z, ds, dz):
 def eliminated(P, G, A, s, z, residuals, complementarity):
     """(dx, dv, ds, dz) that takes the residuals to zero to first order and changes s_i z_i by -complementarity_i.
 
-    ds is eliminated, and dz where s_i > z_i; at active constraints z_i / s_i grows without end and would drown P.
+    ds is eliminated, and dz but at active constraints: there z_i / s_i grows without end and would drown P.
     """
     dual, inequality, equality = residuals
     change = (z * inequality - complementarity) / s  # dz = change + z/s G dx
-    active = z > s
+    active = z > 1e6 * s
     loose, below = G[~active], np.vstack([A, G[active]])
     corner = np.diag(np.append(np.zeros(len(A)), -(s / z)[active]))
     system = np.block([[P + loose.T @ ((z / s)[~active, None] * loose), below.T], [below, corner]])
@@ -62,28 +62,34 @@ def newton_step(P, G, A, s, z, residuals, complementarity):
 
 
 def solve_qp(P, q, G, h, A=None, d=(), epsilon=1e-12, max_iter=100):
-    """x, the multipliers z and v, and the history; an error where there is no solution."""
+    """x, the multipliers z and v, and the history; an error where there is no solution.
+
+    A row of history has the iteration, the objective, how far the equations are from holding, the gap s'z, and the
+    distance that epsilon bounds: the larger of the two, the gap relative to the objective.
+    """
     A = np.zeros((0, len(q))) if A is None else A
     (x, v, s, z), history = start(P, q, G, h, A, d), []
     sizes = [1 + np.abs(right).max(initial=0.0) for right in (q, h, np.asarray(d))]
     for t in range(max_iter):
         residuals = P @ x + q + G.T @ z + A.T @ v, G @ x + s - h, A @ x - d
         violation = max(np.abs(r).max(initial=0.0) / size for r, size in zip(residuals, sizes, strict=True))
-        value, mu = 0.5 * x @ P @ x + q @ x, s @ z / len(h)
-        distance = max(violation, s @ z / (abs(value) + epsilon))
-        history.append({"iteration": t, "objective": value, "violation": violation, "gap": s @ z, "distance": distance})
+        bent, straight, mu = 0.5 * x @ P @ x, q @ x, s @ z / len(h)
+        distance = max(violation, s @ z / (1e-6 + bent + abs(straight)))
+        row = {"iteration": t, "objective": bent + straight, "violation": violation, "gap": s @ z}
+        history.append(row | {"distance": distance})
         rounding = distance <= 1e-8 and distance > 0.5 * history[max(t - 1, 0)]["distance"]
         if distance <= epsilon or rounding:
             return x, z, v, history
         if max(np.abs(x).max(), z.max()) > 1e10 * (max(sizes) + np.abs(P).max() + np.abs(G).sum(axis=0).max()):
             raise ValueError(NO_SOLUTION)
-        _, _, ds, dz = newton_step(P, G, A, s, z, residuals, s * z)  # predictor: straight to s_i z_i = 0
+        _, _, ds, dz = eliminated(P, G, A, s, z, residuals, s * z)  # predictor: straight to s_i z_i = 0
         step = longest_step(s, z, ds, dz)
         centre = ((s + step * ds) @ (z + step * dz) / len(h) / mu) ** 3 * mu  # the less it achieves, the nearer to it
         dx, dv, ds, dz = newton_step(P, G, A, s, z, residuals, s * z + step**2 * ds * dz - centre)  # corrector
         step = 0.99 * longest_step(s, z, ds, dz)
         x, v, s, z = x + step * dx, v + step * dv, s + step * ds, z + step * dz
-    raise ValueError(f"no solution after {max_iter} iterations, {history[-1]}; is the data of a sensible scale?")
+    last = ", ".join(f"{name} {value:.3g}" for name, value in history[-1].items())
+    raise ValueError(f"no solution after {max_iter} iterations ({last}); is the data of a sensible scale?")
 
 
 def box(n, bound):

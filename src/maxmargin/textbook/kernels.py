@@ -1,6 +1,11 @@
-"""Kernels and the spaces behind them (note 004)."""
+"""Kernels and the spaces behind them (note 004).
+
+A kernel is a function of two matrices of rows: ``linear(X, X)`` is the kernel matrix, as is ``gaussian(sigma)(X, X)``.
+"""
 
 import numpy as np
+
+from maxmargin.textbook import inputs
 
 
 def linear(A, B):
@@ -28,9 +33,17 @@ def tanh(kappa, theta):
     return lambda A, B: np.tanh(kappa * A @ B.T + theta)
 
 
+def plane(X):
+    """Rows of two features, x1 and x2."""
+    X = inputs.rows(X)
+    if X.shape[1] != 2:
+        raise ValueError(f"the map is of two features, x1 and x2; X has {X.shape[1]} columns")
+    return X
+
+
 def phi(X):
     """(1, sqrt2 x1, sqrt2 x2, x1^2, x2^2, sqrt2 x1 x2): phi(x)'phi(y) = (1 + x1 y1 + x2 y2)^2."""
-    x1, x2 = X[:, 0], X[:, 1]
+    x1, x2 = plane(X).T
     root = np.sqrt(2)
     return np.column_stack([np.ones(len(X)), root * x1, root * x2, x1**2, x2**2, root * x1 * x2])
 
@@ -42,7 +55,7 @@ def lift_line(x):
 
 def lift_xor(X):
     """(x1, x2, x1 x2): with the new feature XOR is linearly separable."""
-    return np.column_stack([X, X[:, 0] * X[:, 1]])
+    return np.column_stack([plane(X), np.prod(X, axis=1)])
 
 
 def smallest_eigenvalue(K):

@@ -8,6 +8,7 @@ sum             F(W) = 1/2 sum_j ||w_j||^2 + C sum_i sum_{j != y_i} max(0, w_j'x
 
 import numpy as np
 
+from maxmargin.textbook import inputs
 from maxmargin.textbook.gradient_descent import gradient_descent, subgradient_descent
 
 
@@ -30,7 +31,8 @@ def margins(W, X, y):
 
 
 def losses(W, X, y, kind="sum"):
-    """Of each example: the sum over classes, the sum of squares, or the maximum."""
+    """Of each example: the sum over classes, the sum of squares, or the maximum: kind "sum", "squared" or "max"."""
+    inputs.choice("kind", kind, "sum", "squared", "max")
     m = margins(W, X, y)
     return {"sum": m.sum(axis=1), "squared": (m**2).sum(axis=1), "max": m.max(axis=1)}[kind]
 
@@ -42,6 +44,7 @@ def F(W, X, y, C, kind):
 
 def gradient_of_F(W, X, y, C, kind):
     """W + C sum_i d_i x_i': d_i is +1 at violating classes (the worst one for "max") and minus their sum at y_i."""
+    inputs.choice("kind", kind, "sum", "squared", "max")
     m, rows = margins(W, X, y), np.arange(len(y))
     d = (m > 0) * 1.0 if kind == "sum" else 2 * m if kind == "squared" else np.zeros_like(m)
     if kind == "max":
@@ -52,7 +55,14 @@ def gradient_of_F(W, X, y, C, kind):
 
 
 def descend(X, y, C, kind, literal=False, max_iter=20_000):
-    """W by algorithm 1 with the line search, or by diminishing steps and averages, which reaches the optimum."""
+    """W by algorithm 1 with the line search, or by diminishing steps and averages, which reaches the optimum.
+
+    X is n x p, y has the n labels 0 to K-1, C > 0, kind is "max", "sum" or "squared". W is K x p; a row of history has
+    the iteration, F after it and the step r.
+    """
+    X = inputs.rows(X)
+    y = inputs.classes(y, len(X))
+    inputs.weight(C)
     start = np.zeros((y.max() + 1, X.shape[1]))
     algorithm = gradient_descent if literal else subgradient_descent
     return algorithm(lambda W: F(W, X, y, C, kind), lambda W: gradient_of_F(W, X, y, C, kind), start, max_iter=max_iter)

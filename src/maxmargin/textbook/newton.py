@@ -6,9 +6,12 @@ c(t) = log(1 + e^-t).
 
 import numpy as np
 
+from maxmargin.textbook import inputs
+
 
 def cost(t, loss):
     """c, c' and c'' at t = gamma y (the second derivative of the squared hinge jumps at 1)."""
+    inputs.choice("loss", loss, "squared_hinge", "logistic")
     if loss == "squared_hinge":
         return np.maximum(0.0, 1 - t) ** 2, -2 * np.maximum(0.0, 1 - t), 2.0 * (t < 1)
     p = np.exp(-np.logaddexp(0.0, t))  # e^-t / (1 + e^-t)
@@ -26,7 +29,13 @@ def value_gradient_hessian(u, X, y, lam, loss):
 
 
 def newton(X, y, lam, loss="squared_hinge", epsilon=1e-10, max_iter=100):
-    """u <- u + eta p with H p = -g; eta is halved from 1 until S falls by a tenth of what the slope promises."""
+    """u <- u + eta p with H p = -g; eta is halved from 1 until S falls by a tenth of what the slope promises.
+
+    X is n x p, y has the n labels -1 or +1, lam >= 0, loss is "squared_hinge" or "logistic". (a, b), and a row of
+    history has the iteration, S before it and the norm of its gradient.
+    """
+    X, y = inputs.examples(X, y)
+    inputs.penalty(lam)
     u, history = np.zeros(X.shape[1] + 1), []
     for t in range(max_iter + 1):
         value, g, hessian = value_gradient_hessian(u, X, y, lam, loss)

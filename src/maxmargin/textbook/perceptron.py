@@ -2,13 +2,18 @@
 
 import numpy as np
 
+from maxmargin.textbook import inputs
+
 
 def perceptron(X, y, max_epochs=1000, rng=None):
-    """Add each misclassified example to w, its label to b, until an epoch makes no mistake.
+    """Add each misclassified example to w, its label to b, until an epoch makes no mistake: (w, b) and the history.
 
-    A generator visits the examples in random orders; the boundary that comes out depends on them. Novikoff (1962): at
+    X is n x p, y has the n labels -1 or +1; a row of history has the iteration (an epoch) and its mistakes. A generator
+    or a seed visits the examples in random orders; the boundary that comes out depends on them. Novikoff (1962): at
     most (R ||(w, b)||)^2 mistakes, R the largest norm of (x, 1), for any w and b with y (w'x + b) >= 1 on all examples.
     """
+    X, y = inputs.examples(X, y)
+    rng = None if rng is None else np.random.default_rng(rng)
     w, b, history = np.zeros(X.shape[1]), 0.0, []
     for epoch in range(1, max_epochs + 1):
         mistakes = 0

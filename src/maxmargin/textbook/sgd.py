@@ -5,6 +5,8 @@ gamma_i = a'x_i + b; c is the hinge loss max(1 - gamma y, 0) or the logistic los
 
 import numpy as np
 
+from maxmargin.textbook import inputs
+
 
 def gamma(a, b, X):
     """a'x + b: its sign is the predicted label, its size is proportional to the distance from the line."""
@@ -13,11 +15,13 @@ def gamma(a, b, X):
 
 def c(gamma, y, loss):
     """The cost of each example."""
+    inputs.choice("loss", loss, "hinge", "logistic")
     return np.maximum(1 - gamma * y, 0.0) if loss == "hinge" else np.logaddexp(0.0, -gamma * y)
 
 
 def slope(gamma, y, loss):
     """dc/dgamma: -y or 0 for the hinge (-y at the kink), -y e^{-gamma y} / (1 + e^{-gamma y}) for the logistic loss."""
+    inputs.choice("loss", loss, "hinge", "logistic")
     if loss == "hinge":
         return np.where(gamma * y > 1, 0.0, -y)
     return -y * np.exp(-np.logaddexp(0.0, gamma * y))  # e^{-t} / (1 + e^{-t}) = 1 / (1 + e^t), without overflow
@@ -51,11 +55,18 @@ def diminishing_seasons(lam, n, steps=1000):
 
 
 def stochastic_gradient_descent(X, y, lam, seasons, rng, k=1, loss="hinge", held_out=None, average=False):
-    """Repeat: k examples at random, step down their gradient; a row of history per season.
+    """Repeat: k examples at random, step down their gradient. (a, b), and a row of history per season.
+
+    X is n x p, y has the n labels -1 or +1, lam >= 0, rng is a NumPy generator or a seed, loss "hinge" or "logistic". A
+    row has the season, its eta, S and the norm of a after it, and the accuracy on held-out examples.
 
     ``seasons`` is a list of (steps, eta). With ``held_out = (X, y)`` its accuracy is monitored. ``average`` returns the
     mean of the second half of all steps, which removes the noise that a step of fixed length keeps.
     """
+    X, y = inputs.examples(X, y)
+    held_out = None if held_out is None else inputs.examples(*held_out)
+    inputs.penalty(lam)
+    rng = np.random.default_rng(rng)
     a, b, done = np.zeros(X.shape[1]), 0.0, 0
     half = sum(steps for steps, _ in seasons) // 2
     mean_a, mean_b, at, history = np.zeros_like(a), 0.0, (a, b), []

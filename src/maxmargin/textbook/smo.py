@@ -6,6 +6,8 @@ et al. 2001), solve it, repeat until no pair violates them by more than epsilon.
 
 import numpy as np
 
+from maxmargin.textbook import inputs
+
 
 def violating_pair(v, alpha, y, C):
     """i with the largest v whose y_i alpha_i can grow, j with the smallest whose y_j alpha_j can fall; v_i - v_j."""
@@ -25,8 +27,15 @@ def pair_step(i, j, v, alpha, K, y, C):
 
 
 def smo(K, y, C, epsilon=1e-6, max_iter=100_000):
-    """alpha, b and the history."""
-    alpha, v, history = np.zeros(len(y)), y.astype(float), []
+    """alpha, b and the history.
+
+    K is the n x n kernel matrix, y the n labels -1 or +1, C > 0 (infinite for the hard margin). A row of history has
+    the iteration, the dual objective and the largest violation of the KKT conditions; at the end it is at most epsilon,
+    or max_iter came first.
+    """
+    K, y = inputs.matrix(K, y)
+    inputs.weight(C, hard=True)
+    alpha, v, history = np.zeros(len(y)), y.copy(), []
     i, j, violation = violating_pair(v, alpha, y, C)
     for t in range(max_iter + 1):
         dual = 0.5 * (alpha.sum() + (alpha * y) @ v)  # sum alpha - 1/2 (alpha y)'K(alpha y), since v = y - K(alpha y)
@@ -36,8 +45,9 @@ def smo(K, y, C, epsilon=1e-6, max_iter=100_000):
         step = pair_step(i, j, v, alpha, K, y, C)
         alpha[i] += y[i] * step
         alpha[j] -= y[j] * step
+        scale = alpha.max() if np.isinf(C) else C  # what rounding is measured by
         for k in (i, j):  # a multiplier one rounding away from its bound is at it
-            alpha[k] = 0.0 if alpha[k] < 1e-14 * C else C if alpha[k] > (1 - 1e-14) * C else alpha[k]
+            alpha[k] = 0.0 if alpha[k] < 1e-14 * scale else C if alpha[k] > (1 - 1e-14) * C else alpha[k]
         v -= step * (K[:, i] - K[:, j])
         i, j, violation = violating_pair(v, alpha, y, C)
     b = 0.5 * (v[i] + v[j])  # between the last pair: y_i - w'x_i of examples on the margin

@@ -9,7 +9,14 @@ alpha_i are the multipliers of the first constraint, beta_i those of xi_i >= 0.
 
 import numpy as np
 
+from maxmargin.textbook import inputs
 from maxmargin.textbook.interior_point import at_bounds, box, solve_qp
+
+
+def ridge(c, p):
+    """What the power p adds to the diagonal of K: 0 or 1/(2c)."""
+    inputs.choice("p", p, 1, 2)
+    return 0.0 if p == 1 else 1 / (2 * c)
 
 
 def objective(w, b, X, y, c, p=1):
@@ -19,8 +26,7 @@ def objective(w, b, X, y, c, p=1):
 
 def W(alpha, K, y, c, p=1):
     """The dual objective."""
-    ridge = 0.0 if p == 1 else 1 / (2 * c)
-    return alpha.sum() - 0.5 * (alpha * y) @ K @ (alpha * y) - 0.5 * ridge * alpha @ alpha
+    return alpha.sum() - 0.5 * (alpha * y) @ K @ (alpha * y) - 0.5 * ridge(c, p) * alpha @ alpha
 
 
 def lagrangian(w, b, xi, alpha, beta, X, y, c, p=1):
@@ -29,7 +35,13 @@ def lagrangian(w, b, xi, alpha, beta, X, y, c, p=1):
 
 
 def primal(X, y, c, p=1):
-    """(w, b, xi), their multipliers (alpha, beta), and the history."""
+    """(w, b, xi), their multipliers (alpha, beta), and the history (as of interior_point.solve_qp).
+
+    X is n x d, y has the n labels -1 or +1, c > 0 is the C of other notes, p is 1 or 2.
+    """
+    X, y = inputs.examples(X, y)
+    inputs.weight(c)
+    inputs.choice("p", p, 1, 2)
     n, d = X.shape
     curvature = np.full(n, 0.0 if p == 1 else 2 * c)
     P = np.diag(np.concatenate([np.ones(d), [0.0], curvature]))
@@ -41,9 +53,14 @@ def primal(X, y, c, p=1):
 
 
 def dual(K, y, c, p=1):
-    """alpha and the history."""
+    """alpha and the history (as of interior_point.solve_qp, whose objective is the minimised -W).
+
+    K is the n x n kernel matrix, y the n labels -1 or +1, c > 0 is the C of other notes, p is 1 or 2.
+    """
+    K, y = inputs.matrix(K, y)
+    inputs.weight(c)
     n, bound = len(y), c if p == 1 else np.inf
-    Q = y[:, None] * K * y + (0.0 if p == 1 else 1 / (2 * c)) * np.eye(n)
+    Q = y[:, None] * K * y + ridge(c, p) * np.eye(n)
     alpha, z, _, history = solve_qp(Q, -np.ones(n), *box(n, bound), y[None, :], np.zeros(1))
     return at_bounds(alpha, z, bound, y), history
 
@@ -54,7 +71,7 @@ def bias(alpha, K, y, c, p=1):
     For p = 1 those have 0 < alpha_i < c; where there are none, b is the middle of the values that KKT allows.
     """
     scores = K @ (alpha * y)
-    xi = 0.0 if p == 1 else alpha / (2 * c)
+    xi = ridge(c, p) * alpha
     b = y * (1 - xi) - scores
     low, high = alpha > 0, alpha < c if p == 1 else np.full(len(y), True)
     if np.any(low & high):
