@@ -4,6 +4,7 @@ page         what a demonstration returns, the list of all of them, pages as Mar
 drawing      points, lines and regions, drawn the same everywhere
 note_000 ... note_004, convergence, errata
              one module per page; a function per demonstration, in the order of the page
+_*           what the demonstrations of one page compute and draw with
 """
 
 from maxmargin.lectures.page import Demonstration as Demonstration

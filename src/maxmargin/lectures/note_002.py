@@ -12,52 +12,23 @@ $C = 1/(N\lambda)$. References such as (002:192) are lines of the note.
 
 from __future__ import annotations
 
-import textwrap
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import ndtr, ndtri
 
 from maxmargin.core.rows import Array
 from maxmargin.estimators import SVC, LinearSVC
+from maxmargin.lectures import _bits as bits
+from maxmargin.lectures import _descents as descents
+from maxmargin.lectures import _known_world as world
+from maxmargin.lectures import _linear_002 as linear
+from maxmargin.lectures import _pictures_002 as draw
 from maxmargin.lectures import data
-from maxmargin.lectures.drawing import GREY, INK, PAGE, PALETTE, frame, line, panels, points
+from maxmargin.lectures.drawing import GREY, INK, PALETTE, frame, line, panels, points
 from maxmargin.lectures.page import Shown, Table
 from maxmargin.preprocessing import Whitener
 from maxmargin.textbook import margins, newton, reductions, sgd
-
-FLIPPED = 0.1  # share of labels of the simulated world that are wrong whatever one predicts
-LIMIT = 5000  # steps of gradient descent that are waited for
-
-
-def _accuracy(a: Array, b: float, X: Array, y: Array) -> float:
-    return float(np.mean((sgd.gamma(a, b, X) >= 0) == (y > 0)))
-
-
-def _hinge_machine(X: Array, y: Array, lam: float) -> tuple[Array, float]:
-    """The minimum of S: exact, and quick for a hundred rows."""
-    machine = SVC(kernel="linear", C=1 / (len(y) * lam)).fit(X, y)
-    return machine.coef_[0], float(machine.intercept_[0])
-
-
-def _normal_clouds(n: int, d: int, apart: float, rng: Any) -> tuple[Array, Array]:
-    """Two round clouds in d dimensions, ``apart`` standard deviations from mean to mean."""
-    y = np.where(rng.random(n) < 0.5, -1.0, 1.0)
-    return rng.normal(size=(n, d)) + 0.5 * apart / np.sqrt(d) * y[:, None], y
-
-
-def _high_digits(n: int, scale: bool = False) -> tuple[Array, Array]:
-    """The digits 5 to 9 against 0 to 4, translated (on request scaled) by what the first n show."""
-    X, digit = data.digits()
-    return Whitener(scale=scale).fit(X[:n]).transform(X), np.where(digit >= 5, 1.0, -1.0)
-
-
-def _steps_like(m: float, n: float, seasons: int, steps: int) -> list[tuple[int, float]]:
-    """Seasons with eta = m / (season + n)."""
-    return [(steps, m / (season + n)) for season in range(1, seasons + 1)]
-
 
 # Bias, variance, irreducible error ---------------------------------------------------------------------------------
 
@@ -81,23 +52,24 @@ def bias_and_variance() -> Shown:
     never the bias and the price.
     """
     rng = np.random.default_rng(0)
-    best = _best_line_error()
+    best = world.best_line_error()
     lams, sizes = np.logspace(-4, 1, 6), np.array([30, 100, 300, 1000])
-    sets = [_world(60, rng) for _ in range(20)]
-    by_lam = [_errors_trained(sets, lam) for lam in lams]
-    by_size = [_errors_trained([_world(n, rng) for _ in range(20)], 0.1) for n in sizes]
-    endless = [_error(*_endless(lam)) for lam in lams]
+    sets = [world.draw(60, rng) for _ in range(20)]
+    by_lam = [world.errors_trained(sets, lam) for lam in lams]
+    by_size = [world.errors_trained([world.draw(n, rng) for _ in range(20)], 0.1) for n in sizes]
+    endless = [world.error(*world.endless(lam)) for lam in lams]
     figure, (left, right) = panels(2)
-    _stack(left, lams, [errors.mean() for errors, _ in by_lam], best)
+    draw.stack(left, lams, [errors.mean() for errors, _ in by_lam], best)
     left.plot(lams, endless, "--", color=INK, lw=1.5, label="endless data")
     left.set(xlabel=r"$\lambda$", ylabel="error on future data", title="60 examples")
     left.legend(fontsize=9, loc="upper left")
-    _stack(right, sizes, [errors.mean() for errors, _ in by_size], best)
-    right.axhline(_error(*_endless(0.1)), ls="--", color=INK, lw=1.5)
+    draw.stack(right, sizes, [errors.mean() for errors, _ in by_size], best)
+    right.axhline(world.error(*world.endless(0.1)), ls="--", color=INK, lw=1.5)
     right.set(xlabel="examples", ylabel="error on future data", title=r"$\lambda = 0.1$")
     right.set_xticks(sizes, sizes.astype(str))
     right.set_xticks([], minor=True)
-    rows = [(lam, FLIPPED, best - FLIPPED, errors.mean() - best, price - best, errors.mean() - price, errors.mean(),
+    bias = best - world.FLIPPED
+    rows = [(lam, world.FLIPPED, bias, errors.mean() - best, price - best, errors.mean() - price, errors.mean(),
              fresh.mean())
             for lam, price, (errors, fresh) in zip(lams.tolist(), endless, by_lam, strict=True)]  # fmt: skip
     variances, prices, chances = np.array([row[3:6] for row in rows]).T
@@ -116,57 +88,6 @@ def bias_and_variance() -> Shown:
          0 < int(variances.argmin()) < len(lams) - 1),
         ("more examples leave less variance", all(b.mean() < a.mean() for (a, _), (b, _) in pairwise(by_size))),
     ))  # fmt: skip
-
-
-def _parabola(x: Array) -> Array:
-    return 0.6 * (x**2 - 1)
-
-
-def _world(n: int, rng: Any) -> tuple[Array, Array]:
-    X = rng.normal(size=(n, 20))
-    return X, np.where(X[:, 1] > _parabola(X[:, 0]), 1.0, -1.0) * np.where(rng.random(n) < FLIPPED, -1, 1)
-
-
-def _normal_nodes(n: int) -> Array:
-    """Values of a standard normal variable, each of probability 1/n."""
-    return ndtri((np.arange(n) + 0.5) / n)
-
-
-def _error(a: Array, b: float) -> float:
-    """Of sign(a'x + b): quadrature over x_1 and over the part of a'x that comes from features without meaning."""
-    x_1, noise = _normal_nodes(300)[:, None], _normal_nodes(40)[None, :] * np.linalg.norm(a[2:])
-    line_at = -(a[0] * x_1 + noise + b) / a[1]  # predicted label changes there, the better label at the parabola
-    differ = np.abs(ndtr(line_at) - ndtr(_parabola(x_1))).mean()
-    return float(FLIPPED + (1 - 2 * FLIPPED) * (differ if a[1] > 0 else 1 - differ))
-
-
-def _best_line_error() -> float:
-    """Weights on features without meaning only mix lines of several b, so two weights are enough."""
-    starts = ((0.0, 0.0), (1.0, 0.0), (-1.0, 0.0))
-    found = [minimize(lambda u: _error(np.array([u[0], 1.0]), u[1]), start, method="Nelder-Mead") for start in starts]
-    return float(min(result.fun for result in found))
-
-
-def _endless(lam: float) -> tuple[Array, float]:
-    """The machine of the whole distribution: a grid of equally probable points, each with both labels."""
-    X = np.stack(np.meshgrid(_normal_nodes(60), _normal_nodes(60)), axis=-1).reshape(-1, 2)
-    better = np.where(X[:, 1] > _parabola(X[:, 0]), 1.0, -1.0)
-    weights = np.repeat([1 - FLIPPED, FLIPPED], len(X))
-    machine = LinearSVC(loss="hinge", lam=lam).fit(np.vstack([X, X]), np.append(better, -better), weights)
-    return machine.coef_[0], float(machine.intercept_[0])
-
-
-def _errors_trained(sets: list[tuple[Array, Array]], lam: float) -> tuple[Array, Array]:
-    """Of the machine of every training set: the error by quadrature, and on fresh examples."""
-    machines = [_hinge_machine(X, y, lam) for X, y in sets]
-    fresh = _world(20_000, np.random.default_rng(1))
-    return np.array([_error(*m) for m in machines]), np.array([1 - _accuracy(*m, *fresh) for m in machines])
-
-
-def _stack(axes: Any, x: Array, errors: list[float], best: float) -> None:
-    parts = [np.full(len(x), FLIPPED), np.full(len(x), best - FLIPPED), np.array(errors) - best]
-    axes.stackplot(x, parts, labels=["irreducible", "bias", "variance"], colors=[GREY, *PALETTE[:2]], alpha=0.6)
-    axes.set(xscale="log", xlim=(x[0], x[-1]), ylim=(0, 0.62))
 
 
 # What a cost should be ---------------------------------------------------------------------------------------------
@@ -194,7 +115,7 @@ def desired_costs() -> Shown:
     rows = [(wish, *("yes" if passed[name][wish] else "no" for name in costs)) for wish in wishes]
     tail = costs["logistic"](np.array([1.0, 10.0, 30.0]))
     failed = {name: [wish for wish in wishes if not passed[name][wish]] for name in costs}
-    return Shown(_draw_wishes(costs), (Table(("wish", *costs), rows),), (
+    return Shown(draw.wishes(costs), (Table(("wish", *costs), rows),), (
         ("the hinge loss fulfils every wish", not failed["hinge"]),
         ("the logistic loss fails the last one alone", failed["logistic"] == [wishes[-1]]),
         (f"at t = 1, 10 and 30 it is {tail[0]:.2g}, {tail[1]:.1e} and {tail[2]:.1e}", bool(np.all(tail > 0))),
@@ -217,23 +138,6 @@ def _wishes(c: Any) -> dict[str, bool]:
     }
 
 
-def _draw_wishes(costs: dict[str, Any]) -> Any:
-    figure, (near, wrong, right) = panels(2, 1, height=3.2)
-    t, m, tail = np.linspace(-2, 3, 501), np.logspace(-1, 3, 200), np.linspace(0.01, 12, 300)
-    for (name, c), colour in zip(costs.items(), PALETTE, strict=False):
-        near.plot(t, c(t), color=colour, lw=2, label=name)
-        wrong.loglog(m, c(-m), color=colour, lw=2)
-        right.semilogy(tail, np.where(c(tail) > 0, c(tail), np.nan), color=colour, lw=2)
-    near.axvspan(0, 1, color=GREY, alpha=0.25, lw=0)
-    for place, text in ((-1.7, "wrong"), (0.5, "right,\nsmall"), (2, "right, big")):
-        near.text(place, 4.65, text, ha="center", va="top", fontsize=9)
-    near.set(xlabel=r"$\gamma y$", ylabel="cost", ylim=(-0.1, 4.8), title="the costs")
-    near.legend(fontsize=9, loc="center right")
-    wrong.set(xlabel=r"$|\gamma|$ of a wrong example", ylabel="cost", title="growth: the square outruns the rest")
-    right.set(xlabel=r"$|\gamma|$ of a right example", ylabel="cost", ylim=(1e-6, 2), title="tail: logistic never ends")
-    return figure
-
-
 def scaling_argument() -> Shown:
     r"""Scaling a and b: why large weights are punished
 
@@ -253,16 +157,16 @@ def scaling_argument() -> Shown:
     the direction.
     """
     rng = np.random.default_rng(0)
-    X, y = _normal_clouds(30, 10, 2.0, rng)
-    future = _normal_clouds(20_000, 10, 2.0, rng)
+    X, y = linear.normal_clouds(30, 10, 2.0, rng)
+    future = linear.normal_clouds(20_000, 10, 2.0, rng)
     s = np.logspace(-2, 1.5, 141)
-    machines = {lam: _hinge_machine(X, y, lam) for lam in (1e-4, 1.0)}
+    machines = {lam: linear.hinge_machine(X, y, lam) for lam in (1e-4, 1.0)}
     losses = {lam: np.array([sgd.c(k * sgd.gamma(*u, future[0]), future[1], "hinge").mean() for k in s])
               for lam, u in machines.items()}  # fmt: skip
     best = {lam: float(s[values.argmin()]) for lam, values in losses.items()}
     g, label = sgd.gamma(*machines[1e-4], future[0]), future[1]
     table, gains = _gains_of_scaling(g, label)
-    return Shown(_draw_scaling(s, losses), (table,), (
+    return Shown(draw.scaling(s, losses), (table,), (
         ("no scale changes a prediction", all(np.array_equal(np.sign(k * g), np.sign(g)) for k in s)),
         *_formula_of_scaling(g, label),
         ("s = 1/2 helps the wrong ones and harms those within the margin",
@@ -301,24 +205,6 @@ def _gains_of_scaling(g: Array, y: Array) -> tuple[Table, dict[tuple[str, float]
     return Table(("future examples, lambda = 1e-4", "share", "loss at s = 1/2", "s = 1", "s = 2"), rows), changes
 
 
-def _draw_scaling(s: Array, losses: dict[float, Array]) -> Any:
-    figure, (left, right) = panels(2)
-    one = np.linspace(0, 3, 301)
-    examples = {"wrong": -0.5, "right, within": 0.4, "right, beyond": 1.6}
-    for colour, (name, t) in zip(PALETTE, examples.items(), strict=False):
-        left.plot(one, sgd.c(one * t, 1.0, "hinge"), color=colour, lw=2, label=rf"{name}: $\gamma y$ = {t}")
-    left.axvline(1, ymax=0.75, color=GREY, lw=1)
-    left.set(xlabel="s", ylabel="hinge loss", ylim=(-0.05, 3.4), title="three examples")
-    left.legend(fontsize=9, loc="upper left")
-    for colour, (lam, values) in zip(PALETTE[3:], losses.items(), strict=False):
-        right.loglog(s, values, color=colour, lw=2, label=rf"trained with $\lambda$ = {lam:g}")
-        right.plot(s[values.argmin()], values.min(), "o", color=colour, ms=8)
-    right.axvline(1, ymax=0.8, color=GREY, lw=1)
-    right.set(xlabel="s", ylabel="mean hinge loss", title="future data (dot: best s)")
-    right.legend(fontsize=9, loc="upper left")
-    return figure
-
-
 # Stochastic gradient descent ---------------------------------------------------------------------------------------
 
 
@@ -334,55 +220,22 @@ def unbiased_costs() -> Shown:
     a, b, lam = newton.newton(X, y, 0.1, "logistic")[0] + (0.1,)
     rng, ks, draws = np.random.default_rng(0), (1, 4, 16, 64, 256), 2000
     costs = {k: np.array([sgd.C_k(a, b, X, y, k, rng) for _ in range(draws)]) for k in ks}
-    steps = {k: np.array([_drawn_gradient(a, b, X, y, lam, k, rng) for _ in range(draws)]) for k in ks}
+    steps = {k: np.array([descents.drawn_gradient(a, b, X, y, lam, k, rng) for _ in range(draws)]) for k in ks}
     whole_cost, whole = sgd.c(sgd.gamma(a, b, X), y, "hinge").mean(), np.append(*sgd.gradient(a, b, X, y, lam))
     spread = {k: (costs[k].std(), np.sqrt(steps[k].var(axis=0).sum())) for k in ks}
     off = {k: (costs[k].mean() - whole_cost) / (spread[k][0] / np.sqrt(draws)) for k in ks}
     rows = [(k, float(costs[k].mean()), float(off[k]), *map(float, spread[k])) for k in ks]
     falls = [np.polyfit(np.log(ks), np.log([spread[k][i] for k in ks]), 1)[0] for i in (0, 1)]
-    two = _all_pairs(a, b, X[:40], y[:40], lam)
+    two = descents.all_pairs(a, b, X[:40], y[:40], lam)
     apart = np.linalg.norm(steps[1].mean(axis=0) - whole) / (spread[1][1] / np.sqrt(draws))
     header = ("k", f"mean of C_k (all: {whole_cost:.4f})", "off, in standard errors", "spread", "of the gradient")
-    return Shown(_draw_spread(costs, spread, whole_cost), (Table(header, rows),), (
+    return Shown(draw.spread(costs, spread, whole_cost), (Table(header, rows),), (
         ("over all pairs of 40 examples, mean cost and mean gradient are those of all, to 1e-12", two < 1e-12),
         ("drawn means of C_k are within three standard errors", all(abs(value) < 3 for value in off.values())),
         ("so is the mean of the gradients of single examples", bool(apart < 3)),
         (f"spreads fall like k to the power {falls[0]:.2f} (cost) and {falls[1]:.2f} (gradient)",
          all(abs(power + 0.5) < 0.03 for power in falls)),
     ))  # fmt: skip
-
-
-def _drawn_gradient(a: Array, b: float, X: Array, y: Array, lam: float, k: int, rng: Any) -> Array:
-    drawn = rng.integers(len(y), size=k)
-    return np.append(*sgd.gradient(a, b, X[drawn], y[drawn], lam))
-
-
-def _all_pairs(a: Array, b: float, X: Array, y: Array, lam: float) -> float:
-    """How far the means over all draws of two examples are from cost and gradient of all."""
-    draws = [[i, j] for i in range(len(y)) for j in range(len(y))]
-    costs = [sgd.c(sgd.gamma(a, b, X[two]), y[two], "hinge").mean() for two in draws]
-    steps = [np.append(*sgd.gradient(a, b, X[two], y[two], lam)) for two in draws]
-    cost_off = np.mean(costs) - sgd.c(sgd.gamma(a, b, X), y, "hinge").mean()
-    return float(max(abs(cost_off), np.abs(np.mean(steps, axis=0) - np.append(*sgd.gradient(a, b, X, y, lam))).max()))
-
-
-def _draw_spread(costs: dict[int, Array], spread: dict[int, Any], whole: float) -> Any:
-    figure, (left, right) = panels(2)
-    ks = np.array(list(spread))
-    for share, width in ((0.98, 2), (0.5, 7)):
-        low, high = np.quantile(list(costs.values()), [0.5 - share / 2, 0.5 + share / 2], axis=1)
-        left.vlines(ks, low, high, color=PALETTE[0], lw=width, alpha=0.5, label=f"{share:.0%} of the draws")
-    left.plot(ks, [values.mean() for values in costs.values()], "o", color=PALETTE[1], label="their mean")
-    left.axhline(whole, color=INK, lw=1, ls="--", label="all examples")
-    left.set(xlabel="k", ylabel="$C_k$", xscale="log", title="2000 draws for every k")
-    left.legend(fontsize=9)
-    for i, name in enumerate(("$C_k$", "gradient")):
-        values = np.array([spread[k][i] for k in spread])
-        right.loglog(ks, values, "o", color=PALETTE[i], label=name)
-        right.loglog(ks, values[0] / np.sqrt(ks), color=PALETTE[i], lw=1, ls="--")
-    right.set(xlabel="k", ylabel="spread", title=r"spread; dashed: $1/\sqrt{k}$")
-    right.legend(fontsize=9)
-    return figure
 
 
 def fixed_schedule() -> Shown:
@@ -426,7 +279,7 @@ def fixed_schedule() -> Shown:
     rows = [(name, float(run["sum"][at]), f"{run['above'][at]:.1%}", float(run["accuracy"][at]))
             for name, (run, at) in places.items()]  # fmt: skip
     header = ("schedule", "sum of the steps", "S above the optimum", f"accuracy (optimum: {goal:.3f})")
-    return Shown(_draw_schedules(found, goal), (Table(header, rows),), (
+    return Shown(draw.schedules(found, goal), (Table(header, rows),), (
         (f"the note's steps sum to {note['sum'][19]:.1f}, with 28 more seasons to {1 + rest:.4f}",
          bool(np.isclose(note["sum"][19], 1.1) and np.isclose(1 + rest, 10 / 9))),
         (f"after 1000 steps the others sum to {rest:.3f}, times the gradient {way:.2f}; the optimum is {away:.2f} away",
@@ -440,20 +293,6 @@ def fixed_schedule() -> Shown:
     ))  # fmt: skip
 
 
-def _draw_schedules(found: dict[str, dict[str, Array]], goal: float) -> Any:
-    figure, axes = panels(2, 1, height=3.3)
-    for colour, (name, run) in zip(PALETTE, found.items(), strict=False):
-        for ax, what in zip(axes, ("above", "sum", "accuracy"), strict=True):
-            ax.plot(100 * np.arange(1, len(run["sum"]) + 1), run[what], color=colour, lw=1.8, label=name)
-            ax.set(xscale="log", xlabel="steps")
-    axes[0].set(yscale="log", ylabel="$S / S^* - 1$", title="above the certified optimum")
-    axes[1].set(yscale="log", ylabel="sum of the steps", title="how far steps can lead")
-    axes[2].axhline(goal, color=INK, ls="--", lw=1.2, label="optimum of S")
-    axes[2].set(ylabel="accuracy", title="169 rows watched", ylim=(0.9, 1))
-    figure.legend(*axes[2].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
-    return figure
-
-
 def partial_data() -> Shown:
     r"""About the right classifier without seeing all data
 
@@ -464,8 +303,8 @@ def partial_data() -> Shown:
     The digits also show that the optimum of $S$ is not the aim: stopped early, SGD does better than it.
     """
     rng = np.random.default_rng(0)
-    digits, signs = _high_digits(1297, scale=True)
-    big, labels = _normal_clouds(45_000, 20, 2.5, rng)
+    digits, signs = linear.high_digits(1297, scale=True)
+    big, labels = linear.normal_clouds(45_000, 20, 2.5, rng)
     tasks = {
         "40000 of two clouds, d = 20": (big, labels, 40_000),
         "1297 digits, d = 64": (digits, signs, 1297),
@@ -473,7 +312,7 @@ def partial_data() -> Shown:
     figure, axes = panels(2)
     found, rows = {}, []
     for ax, (name, (X, y, n)) in zip(axes, tasks.items(), strict=True):
-        seen, accuracy, goal = _accuracy_by_steps(X, y, n)
+        seen, accuracy, goal = descents.accuracy_by_steps(X, y, n)
         near = accuracy > goal - 0.01
         enough = int(seen[near.argmax()])
         distinct = 1 - (1 - 1 / n) ** enough  # expected share of different examples among those drawn
@@ -494,20 +333,6 @@ def partial_data() -> Shown:
     ))  # fmt: skip
 
 
-def _accuracy_by_steps(X: Array, y: Array, n: int) -> tuple[Array, Array, float]:
-    lam, held_out = 1e-3, (X[n:], y[n:])
-    lengths = [10, 10, 20, 40, 80, 160, 320, 640, 1280, 2560]
-    seen = np.cumsum(lengths)
-    seasons = [(steps, 0.05 / (1 + 0.2 * np.sqrt(at))) for steps, at in zip(lengths, seen, strict=True)]
-    runs = [
-        sgd.stochastic_gradient_descent(X[:n], y[:n], lam, seasons, np.random.default_rng(k), held_out=held_out)
-        for k in range(5)
-    ]
-    accuracy = np.mean([[row["accuracy"] for row in history] for _, history in runs], axis=0)
-    whole = LinearSVC(loss="hinge", lam=lam).fit(X[:n], y[:n])
-    return seen, accuracy, float(whole.score(*held_out))
-
-
 # Choosing lambda ---------------------------------------------------------------------------------------------------
 
 
@@ -524,14 +349,14 @@ def choosing_lambda() -> Shown:
     The best accuracy on the part that chose $\lambda$ is the largest of several, and so it flatters; the test part does
     not, because it had no say.
     """
-    X, y = _high_digits(900)
+    X, y = linear.high_digits(900)
     train, choose, watch, test = np.split(np.arange(len(y)), [900, 1199, 1498])
     lams = np.logspace(-6, 1, 8)
     fits = [LinearSVC(loss="hinge", lam=lam).fit(X[train], y[train]) for lam in lams]
     accuracy = {name: np.array([fit.score(X[part], y[part]) for fit in fits])
                 for name, part in (("training", train), ("choosing", choose))}  # fmt: skip
     chosen = float(lams[accuracy["choosing"].argmax()])
-    _, history = sgd.stochastic_gradient_descent(X[train], y[train], chosen, _steps_like(0.2, 10, 30, 300),
+    _, history = sgd.stochastic_gradient_descent(X[train], y[train], chosen, linear.steps_like(0.2, 10, 30, 300),
                                                  np.random.default_rng(0), held_out=(X[watch], y[watch]))  # fmt: skip
     rest = np.concatenate([train, choose, watch])
     final = LinearSVC(loss="hinge", lam=chosen).fit(X[rest], y[rest]).score(X[test], y[test])
@@ -541,7 +366,7 @@ def choosing_lambda() -> Shown:
             for i, lam in enumerate(lams.tolist())]  # fmt: skip
     reasonable = accuracy["choosing"][lams < 0.5]
     largest = np.abs(np.diff(reasonable)).max()
-    figure = _draw_choice(lams, accuracy, chosen, watched, optimum, final)
+    figure = draw.choice(lams, accuracy, chosen, watched, optimum, final)
     return Shown(figure, (Table(("lambda", "accuracy, training", "accuracy, choosing", "norm of a"), rows),), (
         (f"chosen: lambda = {chosen:g}; accuracy on the test part, looked at once: {final:.3f}", final > 0.85),
         (f"up to lambda = 0.1 neighbouring factors of ten differ by at most {largest:.3f}", largest < 0.03),
@@ -551,22 +376,6 @@ def choosing_lambda() -> Shown:
         (f"watched, SGD is level from season 16 on, within {np.ptp(watched[15:]):.3f}, and near the proved optimum",
          bool(np.ptp(watched[15:]) < 0.02) and abs(watched[-10:].mean() - optimum) < 0.02),
     ))  # fmt: skip
-
-
-def _draw_choice(
-    lams: Array, accuracy: dict[str, Array], chosen: float, watched: Array, optimum: float, final: float
-) -> Any:
-    figure, (left, right) = panels(2)
-    for colour, (name, values) in zip((GREY, PALETTE[0]), accuracy.items(), strict=True):
-        left.semilogx(lams, values, "o-", color=colour, lw=2, label=f"{name} part")
-    left.plot(chosen, final, "*", color=PALETTE[1], ms=14, label="final machine, test part")
-    left.set(xlabel=r"$\lambda$", ylabel="accuracy", title="factors of ten")
-    left.legend(fontsize=9, loc="lower left")
-    right.plot(np.arange(1, len(watched) + 1), watched, "o-", color=PALETTE[2], ms=4, label="SGD")
-    right.axhline(optimum, color=INK, lw=1.2, ls="--", label="proved optimum")
-    right.legend(fontsize=9, loc="lower right")
-    right.set(xlabel="season of 300 steps", ylabel="accuracy", title=rf"watching part, $\lambda$ = {chosen:g}")
-    return figure
 
 
 def seasons() -> Shown:
@@ -582,9 +391,9 @@ def seasons() -> Shown:
     norms, but this regime is over long before SGD could tell them apart: it is the number of steps that regularises
     there.
     """
-    X, y = _high_digits(1297)
+    X, y = linear.high_digits(1297)
     train, held_out = (X[:1297], y[:1297]), (X[1297:], y[1297:])
-    regime = _steps_like(1.0, 10, 40, 300)
+    regime = linear.steps_like(1.0, 10, 40, 300)
     lams = (1e-7, 1e-5, 1e-3, 1e-1, 10.0)
     norms, accuracy, optima = {}, {}, {}
     for lam in lams:
@@ -598,7 +407,7 @@ def seasons() -> Shown:
     rows = [(lam, ends[lam], optima[lam], shrunk[lam], late[lam]) for lam in lams]
     header = ("lambda", "norm of a, last ten seasons", "norm of a, optimum", "product of 1 - eta lambda", "accuracy")
     settled = max(np.abs(accuracy[lam][9:] - late[lam]).max() for lam in lams[:3])
-    return Shown(_draw_seasons(norms, accuracy, optima), (Table(header, rows),), (
+    return Shown(draw.seasons(norms, accuracy, optima), (Table(header, rows),), (
         ("from 1e-5 to 10 every factor of 100 changes the norm by at least a tenth",
          all(ends[small] > 1.1 * ends[large] for small, large in pairwise(lams[1:]))),
         ("but 1e-7 and 1e-5 end within 2% of each other, although their optima differ by more than 10%",
@@ -609,20 +418,6 @@ def seasons() -> Shown:
         (f"too large a lambda loses: {late[10.0]:.2f} at 10, {max(late.values()):.2f} at best",
          late[10.0] < max(late.values()) - 0.1),
     ))  # fmt: skip
-
-
-def _draw_seasons(norms: dict[float, Array], accuracy: dict[float, Array], optima: dict[float, float]) -> Any:
-    figure, (left, right) = panels(2)
-    for colour, lam in zip(PALETTE, norms, strict=False):
-        season = np.arange(1, len(norms[lam]) + 1)
-        style = "--" if lam == 1e-5 else "-"  # it would hide the first
-        left.semilogy(season, norms[lam], style, color=colour, lw=1.8, label=rf"$\lambda$ = {lam:g}")
-        left.plot(season[-1] + 3, optima[lam], "x", color=colour, ms=8, mew=2)
-        right.plot(season, accuracy[lam], style, color=colour, lw=1.6)
-    left.set(xlabel="season", ylabel=r"$\|\mathbf{a}\|$", title="norm (crosses: optima)")
-    right.set(xlabel="season", ylabel="accuracy", title="held-out data")
-    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=9)
-    return figure
 
 
 # Geometry of a step ------------------------------------------------------------------------------------------------
@@ -701,13 +496,13 @@ def push_and_turn() -> Shown:
     figure, axes = panels(2, 2, height=3.6)
     rows = []
     for ax, (name, case) in zip(axes, cases.items(), strict=True):
-        before, after, origin = _draw_step(ax, name, *case)
+        before, after, origin = draw.a_step(ax, name, *case)
         rows.append((name, *before, *after, *origin))
     named = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
     figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=5, fontsize=9)
     nearer = [row[4] < row[2] for row in rows]
     parallel = [row[6] / row[5] for row in rows[:2]]
-    shares = _shares_of_steps(np.random.default_rng(0))
+    shares = descents.shares_of_steps(np.random.default_rng(0))
     header = ("example", "gamma y", "distance", "gamma y after", "distance after", "origin's distance", "after")
     counts = Table(("100000 random steps", "line comes nearer"), [(k, f"{v:.1%}") for k, v in shares["nearer"].items()])
     return Shown(figure, (Table(header, rows), counts), (
@@ -720,45 +515,6 @@ def push_and_turn() -> Shown:
         ("the line comes nearer to misclassified examples in over 9 cases of 10, to right ones in under 1 of 10",
          shares["nearer"]["misclassified"] > 0.9 and shares["nearer"]["right, within the margin"] < 0.1),
     ))  # fmt: skip
-
-
-def _draw_step(ax: Any, name: str, a: Any, b: float, x: Any, y: float, eta: float) -> tuple[Any, Any, Any]:
-    """Line before and after a step with lambda = 1; gamma y and distance before and after, distances of the origin."""
-    a, x, origin = np.array(a), np.array([x]), np.zeros(2)
-    g_a, g_b = sgd.gradient(a, b, x, np.array([y]), 1.0)
-    new_a, new_b = a - eta * g_a, b - eta * g_b
-    ax.set(xlim=(-2.3, 3), ylim=(-2.3, 3), aspect="equal", title=name, xlabel="$x_1$", ylabel="$x_2$")
-    ax.title.set_fontsize(9)
-    line(ax, a, b, color=GREY, lw=2.2, label="before")
-    line(ax, new_a, new_b, color=PALETTE[2], lw=2.2, label="after")
-    ax.plot(0, 0, "+", color=INK, ms=10, label="origin")
-    colour, marker = (PALETTE[1], "s") if y > 0 else (PALETTE[0], "o")
-    ax.scatter(*x.T, s=70, color=colour, marker=marker, zorder=4, label=f"example, y = {y:+g}")
-    gaps = [float(y * sgd.gamma(*u, x)[0]) for u in ((a, b), (new_a, new_b))]
-    apart = [[float(margins.distance(p, *u)) for u in ((a, b), (new_a, new_b))] for p in (x[0], origin)]
-    ax.text(0.04, 0.04, f"distance\n{apart[0][0]:.2f} to {apart[0][1]:.2f}", transform=ax.transAxes, fontsize=9)
-    return (gaps[0], apart[0][0]), (gaps[1], apart[0][1]), apart[1]
-
-
-def _shares_of_steps(rng: Any, n: int = 100_000, eta: float = 1e-4, lam: float = 0.1) -> dict[str, Any]:
-    """Random lines and examples in the plane: what a short step does to the distance."""
-    a, b, x = rng.normal(size=(n, 2)), rng.normal(size=n), rng.normal(size=(n, 2))
-    y, norm = rng.choice([-1.0, 1.0], size=n), np.linalg.norm(a, axis=1)
-    along = np.sum(a * x, axis=1)
-    g = along + b
-    inside = g * y <= 1
-    new_a = (1 - eta * lam) * a + eta * (inside * y)[:, None] * x
-    new_g = np.sum(new_a * x, axis=1) + b + eta * inside * y
-    change = new_g * y / np.linalg.norm(new_a, axis=1) - g * y / norm
-    nearer = np.where(g * y > 0, change < 0, change > 0)
-    rate = (np.sum(x * x, axis=1) + 1 + lam * b * y - g * along / norm**2) / norm
-    kinds = {"beyond the margin": ~inside, "misclassified": g * y < 0, "right, within the margin": inside & (g * y > 0)}
-    clear = inside & (norm > 0.5)  # where eta is a short step
-    return {
-        "nearer": {kind: float(nearer[here].mean()) for kind, here in kinds.items()},
-        "rule": bool(np.array_equal(nearer[~inside], (b * g < 0)[~inside])),
-        "rate": bool(np.allclose(change[clear] / eta, rate[clear], rtol=1e-2, atol=1e-2)),
-    }
 
 
 def never_zero_gradient() -> Shown:
@@ -779,7 +535,7 @@ def never_zero_gradient() -> Shown:
     X, eta = X + np.array([2.0, -1.0]), 0.2 / (1 + 0.01 * np.arange(6000))
     largest = float(SVC(kernel="linear", C=np.inf).fit(X, y).margin_)
     lams = (0.0, 1e-3, 1e-2, 1e-1)
-    walks = {lam: _walk(X, y, lam, eta) for lam in lams}
+    walks = {lam: descents.walk(X, y, lam, eta) for lam in lams}
     gaps = {lam: (A @ X.T + B[:, None]) * y for lam, (A, B) in walks.items()}
     norms = {lam: np.linalg.norm(A, axis=1) for lam, (A, _) in walks.items()}
     nearest = {lam: gaps[lam].min(axis=1)[1:] / norms[lam][1:] for lam in lams}  # the first a is zero
@@ -793,7 +549,7 @@ def never_zero_gradient() -> Shown:
             for lam in lams]  # fmt: skip
     shares = rows[2][2] / largest, rows[2][3] / largest
     header = ("lambda", "all right at step", f"nearest example then (best: {largest:.3f})", "at the end", "norm of a")
-    return Shown(_draw_walks(X, y, walks[1e-2], right[1e-2], nearest, norms, largest), (Table(header, rows),), (
+    return Shown(draw.walks(X, y, walks[1e-2], right[1e-2], nearest, norms, largest), (Table(header, rows),), (
         ("when everything is right for the first time the gradient is not zero, even without lambda",
          all(np.linalg.norm(g) > 0.01 for g in left_over)),
         (f"lambda = 0.01: nearest example at {shares[0]:.0%} of the largest distance then, at {shares[1]:.0%} later",
@@ -804,38 +560,6 @@ def never_zero_gradient() -> Shown:
          bool(shrinks.any()) and np.allclose(factors[shrinks], (1 - eta * 1e-2)[1:][shrinks])),
         ("a larger lambda ends at a smaller norm", all(a[4] > b[4] for a, b in pairwise(rows))),
     ))  # fmt: skip
-
-
-def _walk(X: Array, y: Array, lam: float, etas: Array) -> tuple[Array, Array]:
-    """Every point of SGD with single examples."""
-    rng = np.random.default_rng(1)
-    A, B = np.zeros((len(etas) + 1, X.shape[1])), np.zeros(len(etas) + 1)
-    for t, eta in enumerate(etas):
-        i = rng.integers(len(y), size=1)
-        g_a, g_b = sgd.gradient(A[t], B[t], X[i], y[i], lam)
-        A[t + 1], B[t + 1] = A[t] - eta * g_a, B[t] - eta * g_b
-    return A, B
-
-
-def _draw_walks(X: Array, y: Array, walk: Any, first: int, nearest: Any, norms: Any, largest: float) -> Any:
-    figure, (plane, room, size) = panels(2, 1, height=3.3)
-    points(plane, X, y)
-    frame(plane, X)
-    line(plane, walk[0][first], walk[1][first], color=GREY, lw=2, label=f"step {first}: all right")
-    line(plane, walk[0][-1], walk[1][-1], label="at the end")
-    plane.set(xlabel="$x_1$", ylabel="$x_2$", title=r"$\lambda = 0.01$")
-    plane.legend(fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
-    for colour, lam in zip(PALETTE, norms, strict=False):
-        steps = np.arange(1, len(norms[lam]))
-        room.semilogx(steps, nearest[lam], color=colour, lw=1.2, label=rf"$\lambda$ = {lam:g}")
-        size.semilogx(steps, norms[lam][1:], color=colour, lw=1.2)
-    room.axhline(largest, color=INK, lw=1, ls="--", label="largest possible")
-    room.axhline(0, color=GREY, lw=0.8)
-    room.set(xlabel="step", ylabel=r"least $\gamma_i y_i / \|\mathbf{a}\|$", title="the nearest example")
-    room.set_ylim(-1.5, 1.15 * largest)
-    size.set(xlabel="step", ylabel=r"$\|\mathbf{a}\|$", title=r"$\lambda$ shrinks $\mathbf{a}$ (colours as before)")
-    room.legend(fontsize=9, loc="lower right")
-    return figure
 
 
 # Features, support vectors, other costs, more classes --------------------------------------------------------------
@@ -868,17 +592,17 @@ def why_translate() -> Shown:
         "translated, scaled": Whitener(),
         "decorrelated as well": Whitener(decorrelate=True),
     }
-    found = {name: _speed(whitener.fit(X).transform(X), y, whitener.transform(X_test), y_test)
+    found = {name: descents.speed(whitener.fit(X).transform(X), y, whitener.transform(X_test), y_test)
              for name, whitener in kinds.items()}  # fmt: skip
-    steps = {name: f["steps"] if f["steps"] < LIMIT else f"over {LIMIT}" for name, f in found.items()}
+    steps = {name: f["steps"] if f["steps"] < descents.LIMIT else f"over {descents.LIMIT}" for name, f in found.items()}
     rows = [(name, f["condition"], steps[name], f["sgd"], f["penalised"], f["free"]) for name, f in found.items()]
     header = ("features", "ratio of eigenvalues", "steps of descent", "accuracy of SGD", "penalised bias", "free bias")
     raw, scaled, moved, both, white = found.values()
     same = abs(raw["S"] - moved["S"]), float(np.abs(raw["a"] - moved["a"]).max())
-    return Shown(_draw_speed(found), (Table(header, rows),), (
+    return Shown(draw.descent(found), (Table(header, rows),), (
         ("translation changes neither a nor the smallest S when b is free, to 1e-6", max(same) < 1e-6),
-        (f"{LIMIT} steps are too few for raw and for scaled features; {moved['steps']} are enough for translated ones",
-         min(raw["steps"], scaled["steps"]) >= LIMIT and moved["steps"] < 0.1 * LIMIT),
+        (f"{descents.LIMIT} steps are too few for raw and scaled features, {moved['steps']} enough for translated ones",
+         min(raw["steps"], scaled["steps"]) >= descents.LIMIT and moved["steps"] < 0.1 * descents.LIMIT),
         (f"{both['steps']} are enough if they are scaled as well, {white['steps']} if they are decorrelated too",
          white["steps"] < both["steps"] < moved["steps"]),
         ("scaling without translation leaves a ratio above 1000, decorrelation makes it 1",
@@ -889,44 +613,6 @@ def why_translate() -> Shown:
          scaled["penalised"] < both["penalised"] - 0.03),
         ("with a free bias both give the same", abs(scaled["free"] - both["free"]) < 1e-3),
     ))  # fmt: skip
-
-
-def _speed(X: Array, y: Array, X_test: Array, y_test: Array) -> dict[str, Any]:
-    """Eigenvalue ratio, steps of descent to 1e-3 of the least S, and accuracies after training on these features."""
-    lam = 1e-2
-    ones = np.column_stack([X, np.ones(len(y))])
-    eigenvalues = np.linalg.eigvalsh(ones.T @ ones / len(y))
-    (a, _), history = newton.newton(X, y, lam, "logistic")
-    least, curve = history[-1]["S"], []
-    u_a, u_b, eta = np.zeros(X.shape[1]), 0.0, 1 / (eigenvalues[-1] / 4 + lam)
-    while len(curve) < LIMIT and (not curve or curve[-1] > 1e-3):
-        g_a, g_b = sgd.gradient(u_a, u_b, X, y, lam, "logistic")
-        u_a, u_b = u_a - eta * g_a, u_b - eta * g_b
-        curve.append(sgd.S(u_a, u_b, X, y, lam, "logistic") - least)
-    runs = [sgd.stochastic_gradient_descent(X, y, lam, [(1000, eta), (1000, eta / 10)], np.random.default_rng(0))[0]
-            for eta in np.logspace(-5, 1, 7)]  # fmt: skip
-    scores = {bias: LinearSVC(loss="hinge", lam=lam, fit_intercept=bias).fit(X, y).score(X_test, y_test)
-              for bias in ("regularized", True)}  # fmt: skip
-    return {"condition": float(eigenvalues[-1] / eigenvalues[0]), "steps": len(curve), "curve": np.array(curve),
-            "S": least, "a": a, "sgd": max(_accuracy(*run, X_test, y_test) for run in runs),
-            "penalised": scores["regularized"], "free": scores[True]}  # fmt: skip
-
-
-def _draw_speed(found: dict[str, Any]) -> Any:
-    figure, (left, right) = panels(1, 1, width=PAGE, height=3.1)
-    for colour, (name, f) in zip(PALETTE, found.items(), strict=False):
-        left.loglog(np.arange(1, len(f["curve"]) + 1), f["curve"], color=colour, lw=2, label=name)
-    left.set(xlabel="steps of gradient descent", ylabel="$S$ above its minimum", xlim=(0.8, 3e4), title="logistic $S$")
-    left.legend(fontsize=9, loc="lower right")
-    places = np.arange(len(found))
-    for shift, colour, key, label in ((-0.2, PALETTE[0], "sgd", "SGD, 2000 steps"),
-                                      (0.2, PALETTE[1], "penalised", "penalised bias, optimum")):  # fmt: skip
-        right.bar(places + shift, [f[key] for f in found.values()], 0.38, color=colour, label=label)
-    right.axhline(found["translated, scaled"]["free"], color=INK, lw=1.2, ls="--", label="free bias, optimum")
-    right.set_xticks(places, [textwrap.fill(name, 13) for name in found])
-    right.set(ylabel="accuracy", ylim=(0.4, 1.0), title="4000 new fish")
-    right.legend(fontsize=9, loc="upper center", ncols=3)
-    return figure
 
 
 def few_examples() -> Shown:
@@ -950,8 +636,9 @@ def few_examples() -> Shown:
     others = np.setdiff1d(np.arange(len(y)), support)
     rows = [_overlap(apart) for apart in (6.0, 4.0, 3.0, 2.0, 1.0)]
     figure, (left, middle, right) = panels(2, 1, height=3.3)
-    _draw_without(left, X, y, machine, int(dropped))
-    _draw_overlap(right, rows)
+    without = _fit_at_cost(np.delete(X, dropped, axis=0), np.delete(y, dropped))
+    draw.without(left, X, y, machine, int(dropped), without)
+    draw.overlap(right, rows)
     middle.semilogy(np.arange(len(y)), np.maximum(moved, 1e-12), ".", color=GREY, label="other examples (clipped)")
     middle.plot(support, moved[support], "o", color=PALETTE[1], label="support vectors")
     middle.set(xlabel="example left out", ylabel=r"change of $(\mathbf{a}, b)$", ylim=(1e-13, 30))
@@ -983,27 +670,6 @@ def _overlap(apart: float) -> tuple[float, int, int, int]:
     return apart, len(machine.support_), int(np.sum(y * machine.decision_function(X) < 1 - 1e-6)), len(y)
 
 
-def _draw_without(ax: Any, X: Array, y: Array, machine: SVC, dropped: int) -> None:
-    points(ax, X, y)
-    frame(ax, X)
-    ax.scatter(*X[machine.support_].T, s=110, facecolor="none", edgecolor=INK, zorder=4, label="support vectors")
-    ax.plot(*X[dropped], "x", color=PALETTE[4], ms=12, mew=2, zorder=5, label="left out")
-    line(ax, machine.coef_[0], machine.intercept_[0], (0.0, -1.0, 1.0), label="all examples")
-    without = _fit_at_cost(np.delete(X, dropped, axis=0), np.delete(y, dropped))
-    line(ax, without.coef_[0], without.intercept_[0], color=PALETTE[4], label="without the cross")
-    ax.set(xlabel="$x_1$", ylabel="$x_2$", title=f"{len(machine.support_)} of {len(y)} examples decide")
-    ax.legend(fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
-
-
-def _draw_overlap(ax: Any, rows: list[tuple[float, int, int, int]]) -> None:
-    apart, vectors, inside, n = np.array(rows).T
-    ax.plot(apart, vectors / n, "o-", color=PALETTE[0], label="support vectors")
-    ax.plot(apart, inside / n, "s-", color=PALETTE[2], label=r"$\gamma y < 1$")
-    ax.set(xlabel="distance of the class means", ylabel="share of the examples", ylim=(0, 1))
-    ax.set_title("more overlap, more support vectors")
-    ax.legend(fontsize=9)
-
-
 def logistic_and_hinge() -> Shown:
     r"""Logistic regression beside the hinge
 
@@ -1027,7 +693,7 @@ def logistic_and_hinge() -> Shown:
     pair = _pair(X, y)
     rows = [_agreement(name, *task) for name, task in (("clouds", (X, y)), ("breast cancer", data.cancer()))]
     header = ("data", "same prediction", "angle in degrees", "examples the hinge feels", "the logistic loss feels")
-    return Shown(_draw_both(X, y, pair), (Table(header, rows),), (
+    return Shown(draw.both_losses(X, y, pair), (Table(header, rows),), (
         (f"hinge minus logistic lies between {apart.min():.3f} (at gamma y = {t[apart.argmin()]:.0f}) and 1",
          bool(apart.max() < 1 + 1e-12 and np.isclose(t[apart.argmin()], 1))),
         ("the hinge's slope jumps by 1; from point to point (0.01 apart) the logistic one changes by less than 0.003",
@@ -1048,10 +714,6 @@ def _gradient_against_differences() -> float:
     return float(np.abs(quotients - np.append(*sgd.gradient(u[:-1], u[-1], x, y, 0.3, "logistic"))).max())
 
 
-def _angle(a: Array, b: Array) -> float:
-    return float(np.degrees(np.arccos(min(1.0, a @ b / np.linalg.norm(a) / np.linalg.norm(b)))))
-
-
 def _pair(X: Array, y: Array) -> dict[str, LinearSVC]:
     return {loss: LinearSVC(loss=loss, lam=1e-2, tol=1e-8).fit(X, y) for loss in ("hinge", "logistic")}
 
@@ -1062,29 +724,7 @@ def _agreement(name: str, X: Array, y: Array) -> tuple[Any, ...]:
     same = float(np.mean(hinge.predict(X) == logistic.predict(X)))
     felt = int(np.sum(y * hinge.decision_function(X) <= 1 + 1e-6))
     felt_too = int(np.sum(sgd.slope(logistic.decision_function(X), y, "logistic") != 0))
-    return name, same, _angle(hinge.coef_[0], logistic.coef_[0]), felt, felt_too
-
-
-def _draw_both(X: Array, y: Array, pair: dict[str, LinearSVC]) -> Any:
-    figure, (left, middle, right) = panels(2, 1, height=3.3)
-    t = np.linspace(-3, 4, 1401)
-    for colour, loss in zip(PALETTE, ("hinge", "logistic"), strict=False):
-        slope = sgd.slope(t, 1.0, loss)
-        if loss == "hinge":
-            slope[np.isclose(t, 1.0)] = np.nan  # no line across the jump
-        left.plot(t, sgd.c(t, 1.0, loss), color=colour, lw=2, label=loss)
-        middle.plot(t, slope, color=colour, lw=2, label=loss)
-    left.set(xlabel=r"$\gamma y$", ylabel="cost", title="costs")
-    middle.set(xlabel=r"$\gamma y$", ylabel=r"$y\,\partial c/\partial\gamma$", title="slopes: a jump, or none")
-    points(right, X, y, size=16)
-    frame(right, X)
-    for colour, (loss, machine) in zip(PALETTE[2:], pair.items(), strict=False):
-        line(right, machine.coef_[0], machine.intercept_[0], (0.0, -1.0, 1.0), label=loss, color=colour)
-    right.set(xlabel="$x_1$", ylabel="$x_2$", title=r"$\gamma = 0$; dashed: $\gamma = \pm 1$")
-    for ax, where in ((left, "upper right"), (middle, "upper left")):
-        ax.legend(fontsize=9, loc=where)
-    right.legend(fontsize=9, loc="center left", bbox_to_anchor=(1.03, 0.5))
-    return figure
+    return name, same, linear.angle(hinge.coef_[0], logistic.coef_[0]), felt, felt_too
 
 
 def wrong_bits() -> Shown:
@@ -1106,21 +746,21 @@ def wrong_bits() -> Shown:
     accuracy, signs, errors, unknown = {}, {}, {}, 0
     for name, way in ways.items():
         machines: list[LinearSVC] = []
-        predicted = way(X[train], y[train], _trainer(machines))(X[test])
+        predicted = way(X[train], y[train], bits.trainer(machines))(X[test])
         accuracy[name] = float(np.mean(predicted == y[test]))
         signs[name] = np.array([machine.decision_function(X[test]) >= 0 for machine in machines])
-        errors[name] = _errors_of_machines(name, signs[name], y[test])
+        errors[name] = bits.errors_of_machines(name, signs[name], y[test])
         unknown = int(np.sum(predicted == -1))
     codes = LinearSVC(loss="hinge", C=1.0, multi_class="codes", code="random").fit(X[train], y[train])
     accuracy["long code"] = float(codes.score(X[test], y[test]))
-    every = float(np.mean(np.all(signs["bits"] == _bits_of(y[test]), axis=0)))
+    every = float(np.mean(np.all(signs["bits"] == bits.of(y[test]), axis=0)))
     claimed = signs["one versus all"].sum(axis=0)
-    ties = _tied_votes(signs["one versus one"])
+    ties = bits.tied_votes(signs["one versus one"])
     rows = [(name, len(signs[name]) if name in signs else len(codes.coef_), value,
              float(errors[name].mean()) if name in errors else "") for name, value in accuracy.items()]  # fmt: skip
     header = ("way", "machines", "accuracy", "mean error of a machine")
     better = min(accuracy["one versus one"], accuracy["one versus all"])
-    return Shown(_draw_bits(accuracy, errors), (Table(header, rows),), (
+    return Shown(draw.bits(accuracy, errors), (Table(header, rows),), (
         (f"bits are worst: {1 - accuracy['bits']:.0%} errors, the others at most {1 - better:.0%}",
          1 - accuracy["bits"] > 2 * (1 - better)),
         ("a prediction by bits is right exactly when all four machines are", every == accuracy["bits"]),
@@ -1133,53 +773,3 @@ def wrong_bits() -> Shown:
         (f"a random code of {rows[-1][1]} bits gets {accuracy['long code']:.3f}",
          accuracy["long code"] > accuracy["bits"] + 0.05),
     ))  # fmt: skip
-
-
-def _trainer(machines: list[LinearSVC]) -> Any:
-    """A way to train that keeps the machines in ``machines``."""
-
-    def train(X: Array, signs: Array) -> Any:
-        machines.append(LinearSVC(loss="hinge", C=1.0).fit(X, signs))
-        return machines[-1].decision_function
-
-    return train
-
-
-def _bits_of(y: Array) -> Array:
-    return np.array([(y >> bit & 1) == 1 for bit in range(4)])
-
-
-def _errors_of_machines(name: str, signs: Array, y: Array) -> Array:
-    """Share of the examples that concern a machine which it gets wrong."""
-    if name == "one versus one":
-        pairs = list(combinations(range(10), 2))
-        return np.array(
-            [np.mean((said != (y == p))[(y == p) | (y == q)]) for said, (p, q) in zip(signs, pairs, strict=True)]
-        )
-    truth = _bits_of(y) if name == "bits" else y == np.arange(10)[:, None]
-    return np.mean(signs != truth, axis=1)
-
-
-def _tied_votes(signs: Array) -> int:
-    """Examples for which two classes share the most votes."""
-    votes = np.zeros((10, signs.shape[1]))
-    for said, (p, q) in zip(signs, combinations(range(10), 2), strict=True):
-        votes[p] += said
-        votes[q] += ~said
-    return int(np.sum((votes == votes.max(axis=0)).sum(axis=0) > 1))
-
-
-def _draw_bits(accuracy: dict[str, float], errors: dict[str, Array]) -> Any:
-    figure, (left, right) = panels(2)
-    names = list(accuracy)
-    bars = left.bar(names, [1 - accuracy[name] for name in names], color=PALETTE[: len(names)], width=0.6)
-    left.bar_label(bars, [f"{1 - accuracy[name]:.1%}" for name in names], fontsize=9)
-    left.set_xticks(range(len(names)), [name.replace(" ", "\n") for name in names], fontsize=9)
-    left.set(ylabel="error", title="error in ten classes", ylim=(0, 1.15 * (1 - min(accuracy.values()))))
-    rng = np.random.default_rng(0)
-    for place, (colour, values) in enumerate(zip(PALETTE, errors.values(), strict=False)):
-        right.plot(place + rng.uniform(-0.12, 0.12, len(values)), values, "o", color=colour, ms=5, alpha=0.8)
-        right.hlines(values.mean(), place - 0.3, place + 0.3, color=INK, lw=1.5)
-    right.set_xticks(range(len(errors)), [name.replace(" ", "\n") for name in errors], fontsize=9)
-    right.set(ylabel="error", title="each binary machine (line: mean)")
-    return figure
