@@ -1,6 +1,5 @@
-"""The command line, the lazy names of the package, pictures of machines, and pages made of docstrings."""
+"""The command line, the lazy names of the package, and pictures of machines."""
 
-import importlib.util
 import pathlib
 import re
 import subprocess
@@ -12,8 +11,6 @@ import pytest
 import maxmargin
 from maxmargin.cli.main import main
 from maxmargin.report.plots import draw_machine, pyplot
-
-ROOT = pathlib.Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -100,62 +97,3 @@ def test_every_point_on_the_margin_is_circled():
     figure.canvas.draw()
     assert axes.get_legend().get_window_extent().y1 < axes.get_window_extent().y0
     pyplot().close(figure)
-
-
-def reference():
-    where = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
-    module = importlib.util.module_from_spec(where)
-    where.loader.exec_module(module)
-    return module
-
-
-def documented():
-    """K_ij of ``x_i``, with ||w||^2.
-
-        f(x) =    w'x
-
-    Parameters
-    ----------
-    x : array of ``float``, \
-        default=None
-        The *rows*.
-    y
-        Labels.
-
-    Examples
-    --------
-    >>> 1 + 1
-    2
-    """
-
-
-def test_docstrings_as_markdown():
-    assert reference()._text(documented) == (
-        "K\\_ij of `x_i`, with \\|\\|w\\|\\|^2.\n\n```text\nf(x) =    w'x\n```\n\n**Parameters**\n\n"
-        "- `x : array of float, default=None`\\\n  The \\*rows\\*.\n- `y`\\\n  Labels.\n\n"
-        "**Examples**\n\n```python\n>>> 1 + 1\n2\n```"
-    )
-
-
-def test_the_reference_has_estimators_first_and_no_marks_of_docstrings():
-    module = reference()
-    names = re.findall(r"^## (\w+)$", module.page("maxmargin"), re.MULTILINE)
-    first = [name for name in names if hasattr(getattr(maxmargin, name), "fit")]
-    assert names[: len(first)] == first == sorted(first, key=str.lower)
-    for name in module.MODULES:
-        outside = re.sub(r"^```.*?^```$", "", module.page(name), flags=re.MULTILINE | re.DOTALL)
-        assert not re.search(r"(?<!`)``(?!`)|-----", outside), name
-
-
-def test_the_example_of_the_start_page_prints_what_the_page_says(capsys):
-    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], {})
-    said, printed = capsys.readouterr().out.split(), re.search(r"```text\n(.*?)```", page, re.DOTALL)[1].split()
-    assert said[:6] == printed[:6]  # accuracy, primal and dual value; the gap is rounding
-
-
-@pytest.mark.parametrize("page", ["index", "linear", "multiclass", "bayes"])
-def test_code_fits_the_page(page):
-    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```(?:python|text)?\n(.*?)```", text, re.DOTALL)
-    assert [line for block in blocks for line in block.splitlines() if len(line) > 86] == []

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+import maxmargin
 from maxmargin.cli.main import main
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -18,7 +19,7 @@ import json, sys
 for number, example in enumerate(json.load(sys.stdin), 1):  # in one process, but none sees the names of another
     exec(compile(example, f"{sys.argv[1]}, example {number}", "exec"), {"__name__": "__main__"})
 """
-PAGES = ["README.md", "docs/linear.md", "docs/multiclass.md", "docs/bayes.md"]
+PAGES = ["README.md", "docs/index.md", "docs/linear.md", "docs/multiclass.md", "docs/bayes.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -64,13 +65,69 @@ def test_only_two_classes_in_the_plane_are_drawn():
         draw_machine(SVC().fit(X, y), X, y, None, "")
 
 
-def test_the_reference_shows_inherited_methods_once():
+def reference():
     where = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
-    reference = importlib.util.module_from_spec(where)
-    where.loader.exec_module(reference)
-    headings = re.findall(r"^### (\w+)\.(\w+)$", reference.page("maxmargin"), re.MULTILINE)
+    module = importlib.util.module_from_spec(where)
+    where.loader.exec_module(module)
+    return module
+
+
+def test_the_reference_shows_inherited_methods_once():
+    headings = re.findall(r"^### (\w+)\.(\w+)$", reference().page("maxmargin"), re.MULTILINE)
     assert len(set(headings)) == len(headings)
     for name in ("GaussianNB", "CategoricalNB", "MultinomialNB"):
         shown = {method for owner, method in headings if owner == name}
         assert shown >= {"fit", "partial_fit", "predict", "predict_proba", "predict_log_proba"}
         assert not shown & {"get_params", "set_params", "score"}  # scikit-learn's
+
+
+def documented():
+    """K_ij of ``x_i``, with ||w||^2.
+
+        f(x) =    w'x
+
+    Parameters
+    ----------
+    x : array of ``float``, \
+        default=None
+        The *rows*.
+    y
+        Labels.
+
+    Examples
+    --------
+    >>> 1 + 1
+    2
+    """
+
+
+def test_docstrings_as_markdown():
+    assert reference()._text(documented) == (
+        "K\\_ij of `x_i`, with \\|\\|w\\|\\|^2.\n\n```text\nf(x) =    w'x\n```\n\n**Parameters**\n\n"
+        "- `x : array of float, default=None`\\\n  The \\*rows\\*.\n- `y`\\\n  Labels.\n\n"
+        "**Examples**\n\n```python\n>>> 1 + 1\n2\n```"
+    )
+
+
+def test_the_reference_has_estimators_first_and_no_marks_of_docstrings():
+    module = reference()
+    names = re.findall(r"^## (\w+)$", module.page("maxmargin"), re.MULTILINE)
+    first = [name for name in names if hasattr(getattr(maxmargin, name), "fit")]
+    assert names[: len(first)] == first == sorted(first, key=str.lower)
+    for name in module.MODULES:
+        outside = re.sub(r"^```.*?^```$", "", module.page(name), flags=re.MULTILINE | re.DOTALL)
+        assert not re.search(r"(?<!`)``(?!`)|-----", outside), name
+
+
+def test_the_example_of_the_start_page_prints_what_the_page_says(capsys):
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], {})
+    said, printed = capsys.readouterr().out.split(), re.search(r"```text\n(.*?)```", page, re.DOTALL)[1].split()
+    assert said[:6] == printed[:6]  # accuracy, primal and dual value; the gap is rounding
+
+
+@pytest.mark.parametrize("page", ["index", "linear", "multiclass", "bayes"])
+def test_code_fits_the_page(page):
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```(?:python|text)?\n(.*?)```", text, re.DOTALL)
+    assert [line for block in blocks for line in block.splitlines() if len(line) > 86] == []

@@ -220,15 +220,22 @@ class DiscreteNaiveBayes(NaiveBayes):
         return shares(counts) if self.fit_prior else np.full(len(counts), 1.0 / len(counts))
 
     def _log_shares(self, counts: Array, alpha: Any, classes: Array) -> Array:
-        """``log_shares``, or an error that names the class whose sum overflows."""
+        """Log of eta_lk = (n_lk + alpha) / sum_v (n_lv + alpha), for rows of counts n_l.
+
+        alpha = 0 is the maximum of the likelihood (003, line 119); where a class has no counts every eta is one, and
+        the uniform one is taken.
+        """
+        smoothed = counts + alpha
+        smoothed[~smoothed.any(axis=1)] = 1.0
         with np.errstate(over="ignore"):
-            infinite = np.isinf((counts + alpha).sum(axis=1))
+            totals = smoothed.sum(axis=1, keepdims=True)
+        infinite = np.isinf(totals)
         if infinite.any():
             raise ValueError(
                 f"{type(self).__name__}: the counts of class {classes[np.argmax(infinite)]}, with alpha added to each, "
                 "are too large: their sum overflows. Scale them, or take a smaller alpha."
             )
-        return log_shares(counts, alpha)
+        return logarithms(smoothed) - np.log(totals)
 
 
 def shares(counts: Array) -> Array:
@@ -249,17 +256,6 @@ def _among_seen(prior: Array, counts: Array) -> Array:
     seen = np.where(counts > 0, prior, 0.0)
     total = seen.sum()
     return seen / total if total > 0 else prior
-
-
-def log_shares(counts: Array, alpha: Any) -> Array:
-    """Log of eta_lk = (n_lk + alpha) / sum_v (n_lv + alpha), for rows of counts n_l.
-
-    alpha = 0 is the maximum of the likelihood (003, line 119); where a class has no counts every eta is one, and the
-    uniform one is taken.
-    """
-    smoothed = counts + alpha
-    smoothed[smoothed.sum(axis=1) == 0.0] = 1.0
-    return logarithms(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True))
 
 
 def logarithms(values: Array) -> Array:

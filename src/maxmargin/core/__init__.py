@@ -1,1 +1,1 @@
-"""Level 0: compiled loops, threads, limits, rows, checks, problems and solutions."""
+"""Level 0: compiled loops, threads, limits, rows, checks, problems, solutions and files."""

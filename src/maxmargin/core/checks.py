@@ -173,7 +173,7 @@ def non_negative(estimator: Any, X: Any) -> Any:
     """X itself, all of whose entries are >= 0."""
     if (X.data if sparse.issparse(X) else X).min(initial=0) < 0:
         raise ValueError(
-            f"Negative values in data passed to {type(estimator).__name__}: {first_entry(estimator, X, X < 0)}."
+            f"Negative values in data passed to {type(estimator).__name__}: {_first_entry(estimator, X, X < 0)}."
         )
     return X
 
@@ -200,7 +200,7 @@ def category_codes(estimator: Any, X: Array, negative: bool = False) -> Array:
 def _warn_of_fractions(estimator: Any, X: Array, fractions: Array) -> None:
     if fractions.any():
         warn_user(
-            f"{type(estimator).__name__}: {first_entry(estimator, X, fractions)}, and categories are 0, 1, 2, ...: "
+            f"{type(estimator).__name__}: {_first_entry(estimator, X, fractions)}, and categories are 0, 1, 2, ...: "
             "it is rounded down. sklearn.preprocessing.OrdinalEncoder makes such numbers of anything."
         )
 
@@ -209,7 +209,7 @@ def learnable_codes(estimator: Any, X: Array) -> Array:
     """``category_codes`` to learn from: every category below the largest has a place in a table, so none is huge."""
     codes = category_codes(estimator, X)
     if codes.max(initial=0) == MOST_CATEGORIES:
-        entry = first_entry(estimator, X, codes == MOST_CATEGORIES)
+        entry = _first_entry(estimator, X, codes == MOST_CATEGORIES)
         raise ValueError(
             f"{type(estimator).__name__}: {entry}, and categories are 0, 1, 2, ... below "
             f"{MOST_CATEGORIES}. sklearn.preprocessing.OrdinalEncoder makes such numbers of anything."
@@ -225,7 +225,7 @@ def warn_user(message: str) -> None:
     warnings.warn(message, stacklevel=level)
 
 
-def first_entry(estimator: Any, X: Any, wrong: Any) -> str:
+def _first_entry(estimator: Any, X: Any, wrong: Any) -> str:
     """Which feature has which value in which row, for the first entry that is wrong."""
     row, feature = (int(places[0]) for places in wrong.nonzero())
     return f"{feature_label(estimator, feature)} is {X[row, feature]} in row {row}"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from maxmargin.core.files import whole_file
 from maxmargin.report.plots import save_figure
 
 MODULES = ("note_000", "note_001", "note_002", "note_003", "note_004", "convergence", "errata")
@@ -297,8 +298,6 @@ def _aligned(entry: str, width: int, number: bool) -> str:
 
 
 def save_text(path: pathlib.Path, text: str) -> None:
-    """Write the text under another name first, so that a file is never half written."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.part")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)
+    """Write the text, never half of it."""
+    with whole_file(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.files import whole_file
 from maxmargin.estimators import SVC
 
 GRID = 240
@@ -41,26 +42,19 @@ def check_picture(path: pathlib.Path) -> None:
     folder = next(parent for parent in path.absolute().parents if os.path.exists(parent))
     if not os.path.isdir(folder):
         raise NotADirectoryError(f"{folder} is no folder")
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        trial = place / path.absolute().relative_to(folder)
-        trial.parent.mkdir(parents=True, exist_ok=True)
-        _unfinished(trial).touch()
+    below = path.absolute().relative_to(folder)
+    with tempfile.TemporaryDirectory(dir=folder) as place, whole_file(place / below) as trial:
+        trial.touch()
 
 
 def _format(path: pathlib.Path) -> str:
     return path.suffix.lstrip(".").lower() or "png"
 
 
-def _unfinished(path: pathlib.Path) -> pathlib.Path:
-    return path.with_name(f".{path.name}.part")
-
-
 def save_figure(figure: Any, path: pathlib.Path) -> None:
-    """Write the picture under another name first, so that the file is never half written; then close the figure."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = _unfinished(path)
-    figure.savefig(unfinished, dpi=120, format=_format(path))
-    unfinished.replace(path)
+    """Write the picture, never half of it; then close the figure."""
+    with whole_file(path) as unfinished:
+        figure.savefig(unfinished, dpi=120, format=_format(path))
     pyplot().close(figure)
 
 

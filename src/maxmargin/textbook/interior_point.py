@@ -70,6 +70,7 @@ def solve_qp(P, q, G, h, A=None, d=(), epsilon=1e-12, max_iter=100):
     A = np.zeros((0, len(q))) if A is None else A
     (x, v, s, z), history = start(P, q, G, h, A, d), []
     sizes = [1 + np.abs(right).max(initial=0.0) for right in (q, h, np.asarray(d))]
+    endless = 1e10 * (max(sizes) + np.abs(P).max() + np.abs(G).sum(axis=0).max())
     for t in range(max_iter):
         residuals = P @ x + q + G.T @ z + A.T @ v, G @ x + s - h, A @ x - d
         violation = max(np.abs(r).max(initial=0.0) / size for r, size in zip(residuals, sizes, strict=True))
@@ -80,7 +81,7 @@ def solve_qp(P, q, G, h, A=None, d=(), epsilon=1e-12, max_iter=100):
         rounding = distance <= 1e-8 and distance > 0.5 * history[max(t - 1, 0)]["distance"]
         if distance <= epsilon or rounding:
             return x, z, v, history
-        if max(np.abs(x).max(), z.max()) > 1e10 * (max(sizes) + np.abs(P).max() + np.abs(G).sum(axis=0).max()):
+        if max(np.abs(x).max(), z.max()) > endless:
             raise ValueError(NO_SOLUTION)
         _, _, ds, dz = eliminated(P, G, A, s, z, residuals, s * z)  # predictor: straight to s_i z_i = 0
         step = longest_step(s, z, ds, dz)
