@@ -49,17 +49,20 @@ def evaluate(
     beta = feasible_point(problem, given)
     moved = float(np.max(np.abs(beta - original), initial=0.0))
     f, error = _scores(problem, beta, exact, refreshed)
-    error += FLOAT64_ROUNDING * float(np.max(np.abs(problem.gram.diagonal), initial=0.0)) * float(np.abs(beta).sum())
+    largest = float(np.max(np.abs(problem.gram.diagonal), initial=0.0))
+    error += (FLOAT64_ROUNDING + problem.gram.float64_error) * largest * float(np.abs(beta).sum())
     # The bias belongs to the model the user gave, whose free multipliers balancing may have blurred.
     bias, violation = bias_and_violation(problem, given, problem.p - f - problem.ridge * beta)
     violation += 2.0 * float(error.max(initial=0.0))
     definite, reason = problem.gram.definiteness(np.flatnonzero(beta))
+    square, doubt = float(beta @ f), 0.5 * float(np.abs(beta) @ error)  # doubt: rounding in beta'K beta / 2
+    if definite and square < -2.0 * doubt:
+        definite, reason = False, "the Gram matrix is not positive semidefinite: beta'K beta is negative"
     reason = "; ".join(part for part in (reason, problem.note) if part)
-    square = max(float(beta @ f), 0.0)
+    square = max(square, 0.0)
     shown_bias, norm = split_bias(problem, beta, bias, square)
     if not definite:
         return Certificate(math.nan, math.nan, math.nan, violation, shown_bias, norm, moved, 0.0, reason), f
-    doubt = 0.5 * float(np.abs(beta) @ error)  # rounding in beta'K beta / 2
     dual = float(problem.p @ beta) - 0.5 * square - 0.5 * float(problem.ridge @ beta**2) - doubt
     if problem.hard:
         primal = _hard_primal(problem, f + bias, square)

@@ -69,6 +69,11 @@ class GramMatrix(Protocol):
         """About how many nanoseconds a kernel value takes."""
         ...
 
+    @property
+    def float64_error(self) -> float:
+        """A bound on the relative error of float64 values, beyond that of usual arithmetic."""
+        ...
+
     def give_back(self, array: Array) -> None:
         """End of use of a matrix from ``submatrix``."""
         ...

@@ -145,6 +145,38 @@ def _(rows, i, x, norm):
 
 
 @generic
+def row_distance(rows, i, others, j, squared):
+    """sum_k |x_ik - z_jk|, or of the squares, term by term: nothing cancels. Both sides are stored alike."""
+
+
+@row_distance.register(DenseRows)
+def _(rows, i, others, j, squared):
+    total = 0.0
+    for k in range(rows.values.shape[1]):
+        apart = np.float64(rows.values[i, k]) - np.float64(others.values[j, k])
+        total += apart * apart if squared else abs(apart)
+    return total
+
+
+@row_distance.register(CsrRows)
+def _(rows, i, others, j, squared):
+    total = 0.0
+    p, p_end, q, q_end = rows.indptr[i], rows.indptr[i + 1], others.indptr[j], others.indptr[j + 1]
+    while p < p_end or q < q_end:  # columns are in ascending order on both sides
+        left = rows.indices[p] if p < p_end else rows.width
+        right = others.indices[q] if q < q_end else rows.width
+        apart = 0.0
+        if left <= right:
+            apart += rows.data[p]
+            p += 1
+        if right <= left:
+            apart -= others.data[q]
+            q += 1
+        total += apart * apart if squared else abs(apart)
+    return total
+
+
+@generic
 def row_clear(rows, i, x):
     """X = 0 at the columns that row i stores."""
 
@@ -259,6 +291,14 @@ def l1_distances(A, B, scratch, out):
         for j in range(out.shape[1]):
             out[i, j] = row_l1(B, j, scratch, norm)
         row_clear(A, i, scratch)
+
+
+@kernel(reductions=True)
+def distances(A, B, squared, out):
+    """out_ij = ||a_i - b_j||_1 or its Euclidean kin ||a_i - b_j||^2, by differences. Writes: out."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = row_distance(A, i, B, j, squared)
 
 
 def squared_norms(rows: Rows) -> Array:

@@ -18,7 +18,7 @@ from maxmargin.core.rows import Array
 from maxmargin.core.threads import blas_held, thread_map
 from maxmargin.core.twins import find_twins_among_many
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.points import Entries, Points, Vectors, centre_of, narrow
+from maxmargin.kernels.points import Entries, Points, Vectors, narrow
 from maxmargin.kernels.source import FLOAT32_SHARE
 from maxmargin.kernels.tiles import add_rows
 
@@ -58,10 +58,7 @@ class Scorer:
         self.coef = coef
         self.rough_coef = coef.astype(np.float32)
         self._narrow = sparse.issparse(vectors) and narrow(storage.rows_of(sparse.csr_array(vectors), np.float64))
-        dense = not sparse.issparse(vectors) or self._narrow
-        centred = machine.kernel.translation_invariant and dense and vectors.shape[0]
-        self.centre = centre_of(self._form(vectors)) if centred else None
-        self.exact = self._points(vectors, np.float64)
+        self.exact, self.centre = machine.kernel.placed(self._form(vectors))
         single = machine.float32 and self._float32_serves()
         self.rough = self._points(vectors, np.float32) if single else None
         self._longest = float(np.sqrt(self.exact.squares.max(initial=0.0))) if isinstance(self.exact, Vectors) else 0.0

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
@@ -179,6 +177,7 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     reduction_: Reduction
     trace_: Any
     _fitted_as: str  # the multi_class of the last fit
+    _weights: Array  # w of the linear kernel
     _float32: bool = False  # whether all pairs were solved with float32 tiles
 
     def __init__(
@@ -328,17 +327,7 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         check_is_fitted(self)
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ exists for the linear kernel only: w lies in feature space otherwise.")
-        vectors = self.support_vectors_
-        balanced = Bias.of(self.fit_intercept) is Bias.FREE and self._fitted_as not in JOINT
-        if balanced and not sparse.issparse(vectors) and len(vectors):
-            vectors = vectors - vectors.mean(
-                axis=0, dtype=np.float64
-            )  # sum(beta) = 0: w is the same, with less rounding
-        parts = []
-        for start, stop in pairwise(np.cumsum([0, *self._groups()])):
-            w = self.dual_coef_[:, start:stop] @ vectors[start:stop]
-            parts.append(np.asarray(w.todense() if sparse.issparse(w) else w))
-        return self._joined(np.stack(parts), np.zeros(len(self.intercept_))).T
+        return self._weights
 
     def _pairwise(self) -> bool:
         """Whether coefficients are laid out in pairs of classes."""

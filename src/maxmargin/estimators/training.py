@@ -30,6 +30,7 @@ from maxmargin.estimators.reductions import bias_of, is_joint, reduction_of
 from maxmargin.kernels import Gram, Kernel, Linear
 from maxmargin.kernels.gram import Residence, default_budget
 from maxmargin.kernels.mercer import NOT_SYMMETRIC
+from maxmargin.kernels.points import centre_of, shifted
 from maxmargin.kernels.sharing import SharedBlocks, affordable
 from maxmargin.kernels.source import FLOAT64_ROWS
 from maxmargin.multiclass import OneVsOne, OutputCodes, Reduction, Task
@@ -183,9 +184,9 @@ class Training:
         self.kernel_values, self.float32 = 0, True
         self.hard = bool(np.isinf(data.costs).any())
         # With a free bias a linear machine does not depend on the origin; centred rows spare it cancellation.
-        movable = isinstance(data.kernel, Linear) and self.bias is Bias.FREE and not sparse.issparse(data.X)
-        self.shift = np.mean(data.X, axis=0, dtype=np.float64) if movable else None
-        self.X = data.X if self.shift is None else data.X - self.shift
+        movable = isinstance(data.kernel, Linear) and self.bias is Bias.FREE
+        self.shift = centre_of(data.X) if movable else None
+        self.X = data.X if self.shift is None else shifted(data.X, self.shift, np.float64)
 
     def prepare(self, gram: Gram) -> Status | None:
         """What machines that share a matrix need of it first; how that ended, where it was stopped."""
@@ -402,12 +403,10 @@ class Training:
     def model(self, betas: list[Array], biases: list[float]) -> dict[str, Any]:
         """Fitted attributes that make a machine of multipliers and biases."""
         data, n_classes, twins = self.data, self.data.n_classes, self.data.twins
-        if self.shift is not None:  # f(x) = w'(x - shift) + b
-            each = zip(self.tasks, betas, biases, strict=True)
-            biases = [
-                bias - float((beta @ (self.X if task.rows is None else self.X[task.rows])) @ self.shift)
-                for task, beta, bias in each
-            ]
+        weights = self._weights(betas) if isinstance(data.kernel, Linear) else None
+        if self.shift is not None:  # f(x) = w'(x - shift) + b; with the very w that predicts, or rounding is doubled
+            assert weights is not None
+            biases = [bias - float(w @ self.shift) for w, bias in zip(weights, biases, strict=True)]
         joined = ovo.join(self.tasks, betas, data.labels, n_classes) if self.pairwise else np.stack(betas)
         coef = joined[:, twins.group] * twins.share
         labels = data.labels[twins.group]
@@ -422,7 +421,15 @@ class Training:
             "intercept_": np.array(biases),
             "reduction_": self.reduction,
             "_fitted_as": self.svc.multi_class,
+            "_weights": weights,
         }
+
+    def _weights(self, betas: list[Array]) -> Array:
+        """W = sum_i beta_i x_i of every machine, about the rows' own origin: sum(beta) = 0 where that was moved."""
+        all_rows = len(betas) != len(self.tasks)  # a joint machine: multipliers of all rows for every class
+        rows = [None] * len(betas) if all_rows else [task.rows for task in self.tasks]
+        parts = [beta @ (self.X if some is None else self.X[some]) for some, beta in zip(rows, betas, strict=True)]
+        return np.stack([np.asarray(w, np.float64).ravel() for w in parts])
 
     def _refuse_inseparable(self, index: int, solution: Solution, problem: BoxQP) -> None:
         """An error where the hard margin has no solution, with its proof, or where rounding hides one."""

@@ -131,6 +131,11 @@ class Gram:
         return self._store.counters if self._store else RowCounters(0, 0, 0)
 
     @property
+    def float64_error(self) -> float:
+        """A bound on the relative error of float64 values, beyond that of usual arithmetic."""
+        return self.source.float64_error
+
+    @property
     def value_ns(self) -> float:
         """About how many nanoseconds a kernel value takes on one thread."""
         return self.source.value_ns

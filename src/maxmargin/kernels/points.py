@@ -27,16 +27,21 @@ class Points(Protocol):
 
 @dataclass(frozen=True)
 class Vectors:
-    """Rows with their squared norms, possibly moved by a common ``centre``."""
+    """Rows with their squared norms, possibly moved by a common ``centre``.
+
+    ``cancels`` says that distances between them must not be worked out from inner products: |x|^2 + |z|^2 - 2 x'z would
+    leave nothing of a small distance between points that are far from the origin.
+    """
 
     rows: Rows
     squares: Array
+    cancels: bool = False
 
     def __len__(self) -> int:
         return len(self.squares)
 
     def take(self, index: Index) -> Vectors:
-        return Vectors(storage.take_rows(self.rows, index), self.squares[index])
+        return Vectors(storage.take_rows(self.rows, index), self.squares[index], self.cancels)
 
     def products(self, other: Vectors, out: Array | None = None) -> Array:
         """The matrix of inner products, by BLAS where both sides are dense. Writes: out, where given."""
@@ -56,7 +61,18 @@ class Vectors:
 
     def l1_distances(self, other: Vectors) -> Array:
         """The matrix of city-block distances."""
+        if self.cancels or other.cancels:
+            return self._differences(other, False)
         return self._tile(other, storage.l1_distances)
+
+    def squared_distances(self, other: Vectors) -> Array:
+        """The matrix of squared Euclidean distances, by differences: for points that cancel."""
+        return self._differences(other, True)
+
+    def _differences(self, other: Vectors, squared: bool) -> Array:
+        out = np.empty((len(self), len(other)), self.dtype)
+        storage.distances(self.rows, other.rows, squared, out)
+        return out
 
     def _tile(self, other: Vectors, loop: Any) -> Array:
         out = np.empty((len(self), len(other)), self.dtype)
@@ -70,14 +86,9 @@ class Vectors:
 
 
 def vectors(X: Any, dtype: Any, centre: Array | None = None) -> Vectors:
-    """Rows of ``X`` as vectors of ``dtype``, dense ones minus ``centre``: norms then are small and cancel less."""
-    if centre is not None and not sparse.issparse(X):
-        moved = np.empty(X.shape, dtype)
-        wide = np.result_type(X.dtype, moved.dtype)  # a float32 difference of float32 numbers is rounded once, too
-        for begin in range(0, len(X), CENTRED_ROWS):
-            part = slice(begin, begin + CENTRED_ROWS)
-            np.subtract(X[part], centre.astype(moved.dtype), out=moved[part], casting="same_kind", dtype=wide)
-        X = moved
+    """Rows of ``X`` as vectors of ``dtype``, minus ``centre``: norms then are small and cancel less."""
+    if centre is not None:
+        X = shifted(X, centre, dtype)
     rows = storage.rows_of(X, dtype)
     squares = storage.squared_norms(rows)
     if not np.isfinite(squares).all():
@@ -88,12 +99,41 @@ def vectors(X: Any, dtype: Any, centre: Array | None = None) -> Vectors:
     return Vectors(rows, squares)
 
 
-def centre_of(X: Any) -> Array | None:
-    """The mean of dense rows, rounded to float32; None for sparse ones, which subtracting it would fill."""
+def shifted(X: Any, centre: Array, dtype: Any) -> Any:
+    """X - centre in every row; of sparse rows only columns where the centre is not zero are filled."""
     if sparse.issparse(X):
-        return None
+        return _sparse_shifted(X, centre)
+    moved = np.empty(X.shape, dtype)
+    wide = np.result_type(X.dtype, moved.dtype)  # a float32 difference of float32 numbers is rounded once, too
+    for begin in range(0, len(X), CENTRED_ROWS):
+        part = slice(begin, begin + CENTRED_ROWS)
+        np.subtract(X[part], centre.astype(moved.dtype), out=moved[part], casting="same_kind", dtype=wide)
+    return moved
+
+
+def _sparse_shifted(X: Any, centre: Array) -> Any:
+    columns, n = np.flatnonzero(centre), X.shape[0]
+    indptr = np.arange(n + 1, dtype=np.int32) * len(columns)
+    shift = sparse.csr_array((np.tile(centre[columns], n), np.tile(columns, n), indptr), shape=X.shape)
+    moved: Any = sparse.csr_array(X, dtype=np.float64) - shift
+    moved.eliminate_zeros()
+    moved.sort_indices()
+    return moved
+
+
+def centre_of(X: Any) -> Array | None:
+    """What the rows are moved by: their mean, rounded to float32.
+
+    Of sparse rows only that of the columns which every row has, so that moving fills nothing; None where there is none.
+    (A column that is zero in some rows and far from it in others is spread: a shift would not make its norms small.)
+    """
     with np.errstate(over="ignore"):
-        return np.asarray(np.mean(X, axis=0, dtype=np.float64), np.float32).astype(np.float64)
+        mean = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / X.shape[0]
+        mean = mean.astype(np.float32).astype(np.float64)
+    if not sparse.issparse(X):
+        return mean
+    full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+    return np.where(full, mean, 0.0) if full.any() else None
 
 
 @dataclass(frozen=True)

@@ -32,18 +32,21 @@ class Source:
 
     def __init__(self, kernel: Kernel, X: Any, accuracy: float, budget: int) -> None:
         self.kernel, self._X = kernel, X
-        self._centre = centre_of(X) if kernel.translation_invariant else None
         self._densify = self._dense_pays(budget)
         self.float32_errors: Array | None = None
         self.dtype = np.dtype(np.float32 if accuracy > 0 and X.shape[0] > FLOAT64_ROWS else np.float64)
-        self.points = self._prepare(X, self.dtype)
-        if self.dtype == np.float32 and not self._float32_serves(accuracy):
-            self.dtype = np.dtype(np.float64)
+        self._centre: Array | None = None
+        if self.dtype == np.float32:
+            self._centre = centre_of(self._form(X)) if kernel.translation_invariant else None
             self.points = self._prepare(X, self.dtype)
+        if self.dtype == np.float64 or not self._float32_serves(accuracy):
+            self.dtype = np.dtype(np.float64)
+            self.points, self._centre = kernel.placed(self._form(X))
         self._exact: Points | None = None
         self._keep_exact = 8 * math.prod(X.shape) <= min(budget // 16, EXACT_BYTES)
         with np.errstate(over="ignore"):
             self.diagonal = kernel.diagonal(self.points)
+        self.float64_error = kernel.float64_error(self.points) if isinstance(self.points, Vectors) else 0.0
         if not np.isfinite(self.diagonal).all():
             raise ValueError(f"{kernel!r} overflows on these data: scale the features, or choose other parameters.")
 
@@ -81,7 +84,10 @@ class Source:
         return narrow(storage.rows_of(X, X.dtype)) and 8 * X.shape[0] * X.shape[1] <= max(budget // 4, 1 << 20)
 
     def _prepare(self, X: Any, dtype: Any) -> Points:
-        return self.kernel.prepare(X.toarray() if self._densify else X, dtype, self._centre)
+        return self.kernel.prepare(self._form(X), dtype, self._centre)
+
+    def _form(self, X: Any) -> Any:
+        return X.toarray() if self._densify else X
 
     def _float32_serves(self, accuracy: float) -> bool:
         self.float32_errors = self.kernel.float32_errors(self.points)

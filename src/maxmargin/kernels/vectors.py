@@ -13,11 +13,12 @@ from scipy import sparse
 
 from maxmargin.core import rows as storage
 from maxmargin.core.jit import kernel, larger, power_of_two, smaller
-from maxmargin.core.rows import Array
+from maxmargin.core.rows import Array, CsrRows
 from maxmargin.kernels.base import Kernel, as_matrix
 from maxmargin.kernels.points import Vectors
 
 FLOAT32_UNIT = 2.0**-24
+FLOAT64_UNIT = 2.0**-53
 
 
 def _need(gamma: float | None, name: str) -> float:
@@ -208,19 +209,33 @@ class RBF(DistanceKernel, ProductKernel):
         gaussian_exponents(products, A.squares, B.squares, gamma)
         return np.exp(products, out=products)
 
+    def pairwise(self, A: Vectors, B: Vectors) -> Array:
+        if not (A.cancels or B.cancels):
+            return super().pairwise(A, B)
+        exponents = A.squared_distances(B)
+        exponents *= exponents.dtype.type(-_need(self.gamma, "RBF"))
+        return np.exp(exponents, out=exponents)
+
     def float32_errors(self, A: Vectors, longest: float | None = None) -> Array:
+        return self._errors(A, FLOAT32_UNIT, longest)
+
+    def float64_error(self, A: Vectors) -> float:
+        """Of values by inner products; those by differences are as good as any."""
+        return 0.0 if A.cancels else float(self._errors(A, FLOAT64_UNIT).max(initial=0.0))
+
+    def _errors(self, A: Vectors, u: float, longest: float | None = None) -> Array:
         """The error of the exponent gamma ||x - z||^2, which exp turns into relative error, and that of exp itself.
 
-        With u = 2^-24 the inner product is off by sqrt(d) u |x||z| with high probability (Higham and Mary, SIAM J. Sci.
-        Comput. 41, 2019); norms and sums add their rounding. Only points z with K(x, z) > u count, and those are no
-        longer than |x| + sqrt(ln(1 / u) / gamma).
+        With u = 2^-24 or 2^-53 the inner product is off by sqrt(d) u |x||z| with high probability (Higham and Mary,
+        SIAM J. Sci. Comput. 41, 2019); norms and sums add their rounding. Only points z with K(x, z) > u count, and
+        those are no longer than |x| + sqrt(ln(1 / u) / gamma).
         """
         gamma = _need(self.gamma, "RBF")
         x = np.sqrt(A.squares)
-        reach = math.sqrt(-math.log(FLOAT32_UNIT) / gamma) if gamma > 0 else math.inf
+        reach = math.sqrt(-math.log(u) / gamma) if gamma > 0 else math.inf
         z = np.minimum(x + reach, x.max(initial=0.0) if longest is None else longest)
         rounding = 3.0 * A.squares + 8.0 * x * z + 2.0 * z**2
-        return FLOAT32_UNIT * (gamma * (2.0 * math.sqrt(storage.width(A.rows)) * x * z + rounding) + 4.0)
+        return u * (gamma * (2.0 * math.sqrt(storage.width(A.rows)) * x * z + rounding) + 4.0)
 
 
 @dataclass(frozen=True)
@@ -236,6 +251,15 @@ class Laplacian(DistanceKernel):
         distances = A.l1_distances(B)
         distances *= distances.dtype.type(-_need(self.gamma, "Laplacian"))
         return np.exp(distances, out=distances)
+
+    def float64_error(self, A: Vectors) -> float:
+        """Of moved rows, and of sparse ones, whose distances are ||z||_1 plus what stored entries change of it."""
+        if A.cancels:
+            return 0.0
+        sums: Any = np.sqrt(storage.width(A.rows) * A.squares)  # ||x||_1 is at most that
+        if isinstance(A.rows, CsrRows):
+            sums = np.asarray(abs(storage.as_csr(A.rows)).sum(axis=1))
+        return FLOAT64_UNIT * _need(self.gamma, "Laplacian") * 4.0 * float(sums.max(initial=0.0))
 
 
 @dataclass(frozen=True)

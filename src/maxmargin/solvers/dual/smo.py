@@ -33,7 +33,9 @@ BURST = 4096  # inner steps between two looks at the clock: about 30 ms
 PATIENCE = 3  # steps without progress after which a small problem is at the limit of rounding
 RISE = 1e-14  # of the objective: what rises less than this in every one of many steps does not rise
 MANY = 20
-MOST_INDEFINITE = 10_000_000  # steps: without concavity nothing promises an end (LIBSVM's limit)
+# Steps on an indefinite matrix, for each row, at least and at most: without concavity nothing promises an end. (LIBSVM
+# takes ten million of them however few rows there are.)
+INDEFINITE_STEPS, LEAST_INDEFINITE, MOST_INDEFINITE = 1000, 100_000, 10_000_000
 NOTHING = np.empty(0, np.int64)
 STEP_ROUNDING = 2.0**-20  # of the largest multiplier: what float32 steps may be off by, 16 times their unit
 
@@ -125,7 +127,7 @@ class SMO:
         state.violation, state.objective = _standing(problem, state)
         rises = state.objective > before + RISE * abs(before)
         self._judge(state, bool(changed.any()) and (moving or state.violation < state.best), rises)
-        if state.iterations > MOST_INDEFINITE:
+        if state.iterations > min(max(INDEFINITE_STEPS * problem.n, LEAST_INDEFINITE), MOST_INDEFINITE):
             state.exhausted |= not problem.gram.definiteness(working)[0]
         return state
 
