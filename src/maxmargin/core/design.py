@@ -57,6 +57,19 @@ class Design:
         self.passes += 1.0
         return out
 
+    def scores_and_sizes(self, v: Array) -> tuple[Array, Array]:
+        """A v, and the sums |A| |v| of the absolute terms of each score: what its rounding is in proportion to.
+
+        Zero where the bias is the only term, which is not rounded.
+        """
+        out, sizes = np.empty(self.n), np.empty(self.n)
+        w, shift = v[: self.features], self._shift(v)
+        thread_map(
+            lambda c: _scores_and_sizes(self.rows, c.start, c.stop, w, shift, out, sizes), self.chunks, self.n_jobs
+        )
+        self.passes += 1.0
+        return out, sizes
+
     def combine(self, beta: Array) -> Array:
         """A' beta; rows with beta_i = 0 are not read."""
 
@@ -69,6 +82,20 @@ class Design:
 
         self.passes += np.count_nonzero(beta) / max(self.n, 1)
         return _added(thread_map(part, self.chunks, self.n_jobs), self.d)
+
+    def combine_and_sizes(self, beta: Array) -> tuple[Array, Array]:
+        """A' beta, and the sums |A|' |beta| of the absolute terms of each entry."""
+
+        def part(c: slice) -> Array:
+            sums = np.zeros((2, self.d))
+            total, size = _combine_and_sizes(self.rows, c.start, c.stop, beta, sums[0], sums[1])
+            if self.scale:
+                sums[:, -1] = self.scale * total, abs(self.scale) * size
+            return sums
+
+        self.passes += np.count_nonzero(beta) / max(self.n, 1)
+        both = _added(thread_map(part, self.chunks, self.n_jobs), (2, self.d))
+        return both[0], both[1]
 
     def weighted_product(self, index: Array, kappa: Array, v: Array) -> Array:
         """A_J' diag(kappa_J) A_J v for the rows J in ``index``."""
@@ -166,6 +193,36 @@ def _scores(rows, first, last, w, shift, out):
         out[i] = row_dot(rows, i, w) + shift
 
 
+@generic
+def row_size(rows, i, x):
+    """sum_k |x_ik x_k| in float64."""
+
+
+@row_size.register(DenseRows)
+def _(rows, i, x):
+    total = 0.0
+    for k in range(rows.values.shape[1]):
+        total += abs(rows.values[i, k] * x[k])
+    return total
+
+
+@row_size.register(CsrRows)
+def _(rows, i, x):
+    total = 0.0
+    for k in range(rows.indptr[i], rows.indptr[i + 1]):
+        total += abs(rows.data[k] * x[np.uint64(rows.indices[k])])
+    return total
+
+
+@kernel(reductions=True)
+def _scores_and_sizes(rows, first, last, w, shift, out, sizes):
+    """z_i = x_i'w + shift, and |x_i|'|w| + |shift|. Writes: out, sizes."""
+    for i in range(first, last):
+        out[i] = row_dot(rows, i, w) + shift
+        size = row_size(rows, i, w)
+        sizes[i] = size + abs(shift) if size > 0.0 else 0.0
+
+
 @kernel(reductions=True)
 def _combine(rows, first, last, beta, out):
     """Out += sum_i beta_i x_i; returns sum_i beta_i. Writes: out."""
@@ -175,6 +232,36 @@ def _combine(rows, first, last, beta, out):
             row_axpy(rows, i, beta[i], out)
             total += beta[i]
     return total
+
+
+@generic
+def row_add_sizes(rows, i, scale, x):
+    """X += |scale x_i|, entry by entry."""
+
+
+@row_add_sizes.register(DenseRows)
+def _(rows, i, scale, x):
+    for k in range(rows.values.shape[1]):
+        x[k] += abs(scale * rows.values[i, k])
+
+
+@row_add_sizes.register(CsrRows)
+def _(rows, i, scale, x):
+    for k in range(rows.indptr[i], rows.indptr[i + 1]):
+        x[np.uint64(rows.indices[k])] += abs(scale * rows.data[k])
+
+
+@kernel(reductions=True)
+def _combine_and_sizes(rows, first, last, beta, out, sizes):
+    """``_combine``, and the same of absolute values. Writes: out, sizes."""
+    total, size = 0.0, 0.0
+    for i in range(first, last):
+        if beta[i] != 0.0:
+            row_axpy(rows, i, beta[i], out)
+            row_add_sizes(rows, i, beta[i], sizes)
+            total += beta[i]
+            size += abs(beta[i])
+    return total, size
 
 
 @kernel(reductions=True)

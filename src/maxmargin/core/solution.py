@@ -57,7 +57,7 @@ class Certificate(NamedTuple):
     def relative_gap(self) -> float:
         """Gap / max(|primal|, |dual|); zero where all three are zero."""
         scale = max(abs(self.primal), abs(self.dual))
-        if math.isinf(scale):
+        if math.isinf(scale) or (scale == 0 and self.gap > 0):
             return math.inf
         return self.gap / scale if scale > 0 or math.isnan(scale) else 0.0
 

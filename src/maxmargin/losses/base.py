@@ -120,6 +120,18 @@ def fenchel_young(loss: Any, y: Array, c: Array, z: Array, beta: Array) -> tuple
     return float(losses.sum()), float(conjugates.sum()), float(terms.sum()), float((terms / c).max(initial=0.0))
 
 
+def largest_terms(loss: Any, y: Array, c: Array, z: Array, beta: Array, error: Array) -> float:
+    """The largest that the sum of the terms of ``fenchel_young`` can be with z_i off by error_i.
+
+    A term is convex in z, so over an interval it is largest at an end.
+    """
+    if compiled(loss):
+        return _largest_terms(loss, y, c, z, beta, error)
+    conjugates = c * loss.conjugate(y, -beta / c)
+    ends = [c * loss.value(y, end) + conjugates + beta * end for end in (z - error, z + error)]
+    return float(np.maximum(np.maximum(*ends), 0.0).sum())
+
+
 @kernel()
 def _total(loss, y, c, z):
     total = 0.0
@@ -155,6 +167,17 @@ def _fenchel_young(loss, y, c, z, beta):
         terms += term
         worst = larger(worst, term / c[i])
     return losses, conjugates, terms, worst
+
+
+@kernel()
+def _largest_terms(loss, y, c, z, beta, error):
+    total = 0.0
+    for i in range(len(z)):
+        dual, low, high = conjugate(loss, y[i], c[i], beta[i]), z[i] - error[i], z[i] + error[i]
+        below = c[i] * value(loss, y[i], low) + dual + beta[i] * low
+        above = c[i] * value(loss, y[i], high) + dual + beta[i] * high
+        total += max(below, above, 0.0)
+    return total
 
 
 def on_arrays(cls: type) -> type:

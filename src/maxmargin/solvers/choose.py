@@ -21,6 +21,7 @@ COSTLY_WIDTH = 256  # weights from which on the Hessian of dense rows costs many
 PATIENCE = 30.0
 IMPATIENCE = 5.0  # enough for a good start of alm
 WIDE_PATIENCE = 200.0
+LAST_PATIENCE = 5000.0  # of coordinate descent where Newton's method came no further: it crawls, but seldom for long
 
 
 class Leg(NamedTuple):
@@ -47,9 +48,12 @@ def choose(problem: LinearProblem, solver: str = "auto") -> list[Leg]:
             return [Leg("newton", f"a loss of your own with a second derivative ({shape})")]
         return [Leg("gd", f"a loss of your own without a second derivative ({shape})")]
     if problem.n <= SMALL_ROWS and wide and not has_curvature(problem.loss):
-        return [Leg("alm", f"few rows, solved to the end ({shape})"), Leg("dual_cd", "alm stalled")]
+        return [Leg("alm", f"few rows, solved to the end ({shape})"), Leg("dual_cd", "alm stalled", LAST_PATIENCE)]
     if wide and not problem.loss.bounded_rows:
-        return [Leg("newton", f"a smooth loss; its multipliers never rest ({shape})"), Leg("dual_cd", "newton stalled")]
+        return [
+            Leg("newton", f"a smooth loss; its multipliers never rest ({shape})"),
+            Leg("dual_cd", "newton stalled", LAST_PATIENCE),
+        ]
     if wide:
         second = "newton" if has_curvature(problem.loss) else "alm"
         return [
@@ -61,10 +65,10 @@ def choose(problem: LinearProblem, solver: str = "auto") -> list[Leg]:
     second = Leg("alm", f"a loss with a kink and small Newton systems ({shape})")
     cheap_passes = sparse or problem.d >= COSTLY_WIDTH
     if problem.n <= SMALL_ROWS or not cheap_passes:
-        return [second, Leg("dual_cd", "alm stalled")]
+        return [second, Leg("dual_cd", "alm stalled", LAST_PATIENCE)]
     easy = float(problem.costs.mean()) * float(problem.design.squared_norms().mean()) <= EASY
     if sparse and not easy:
-        return [second, Leg("dual_cd", "alm stalled")]
+        return [second, Leg("dual_cd", "alm stalled", LAST_PATIENCE)]
     if sparse:
         first = Leg("dual_cd", f"sparse rows and a small C make its passes cheap and few ({shape})", PATIENCE)
     else:

@@ -19,12 +19,12 @@ from maxmargin.core.rows import Array
 from maxmargin.core.solution import Certificate, Progress, Status, Trace
 from maxmargin.core.threads import blas_held
 from maxmargin.solvers.choose import SMALL_ROWS, Leg
+from maxmargin.solvers.primal.descent import OVERFLOW
 
 TIGHTENED = 0.3  # of the solver's own tolerance, each time the certificate does not agree
 ATTEMPTS = 8
 SLIGHTLY, HALF, TENTH = 0.9, 0.5, 0.1
 PATIENT_STEPS = 12  # a small problem that has proved tol goes on until its gap is not halved in so many steps
-ROUNDING = 1e-15  # of the objective at zero weights: a perfect fit has the optimum 0, and no gap is small beside it
 # Steps without a smaller gap after which no progress is left; coordinate descent sees its gap only now and then.
 IDLE_STEPS = {"newton": 100, "alm": 100, "dual_cd": 2000}
 UNPROMISING = 1000  # steps of gd, epochs of sgd: without a limit they would not end
@@ -64,7 +64,7 @@ class LinearOptions:
 def pursue(aim: Aim, legs: list[Leg], options: LinearOptions) -> LinearSolution:
     """Run the solvers of ``legs`` one after the other until ``tol`` is proved, or say how far they got."""
     work = _Solve(aim, legs, options)
-    # What overflows is reported by the solvers, with advice.
+    # A solver whose numbers overflow raises FloatingPointError, and the best point before that stays.
     with limits.limits() as active, blas_held(), np.errstate(over="ignore", invalid="ignore"):
         try:
             work.to_the_end(active)
@@ -89,7 +89,8 @@ class _Pace:
     def see(self, gap: float, passes: float) -> None:
         """After a step. Sets: the marks."""
         for factor, lowest in self._lowest.items():
-            if gap <= factor * lowest < np.inf or (gap < np.inf and lowest == np.inf):
+            # A gap that is zero already does not come down any more.
+            if gap < lowest and (gap <= factor * lowest or lowest == np.inf):
                 self._lowest[factor], self._at[factor] = gap, (self.steps, passes)
 
     def steps_since(self, factor: float) -> int:
@@ -99,6 +100,11 @@ class _Pace:
     def passes_since(self, factor: float, passes: float) -> float:
         """Passes since the gap last came down by that factor."""
         return passes - self._at[factor][1]
+
+
+def _worth(certificate: Certificate) -> float:
+    """The gap; infinite where numbers overflowed."""
+    return certificate.gap if np.isfinite(certificate.gap) else np.inf
 
 
 class _Solve:
@@ -114,23 +120,26 @@ class _Solve:
         self.leg = legs[0]
         self.solver: Any = None
         self.best: tuple[Point, Certificate] | None = None
-        self.negligible = ROUNDING * aim.at_zero if np.isfinite(aim.at_zero) else 0.0
+        self.overflowed = False
 
     def to_the_end(self, active: limits.Limits) -> None:
         """Sets: status, point, history and best."""
         for number, leg in enumerate(self.legs):
             active.deadline = self._deadline()
-            self.solver = self.aim.make(leg, self.point)
             self.leg = leg if number == 0 else leg._replace(reason=f"took over: {leg.reason}")
-            self.status = self._run(active, leg)
+            try:
+                self.solver = self.aim.make(leg, self.point)
+                self.status = self._run(active, leg)
+            except FloatingPointError:
+                self.status, self.overflowed = Status.STALLED, True
             if self.status is not Status.STALLED:
                 return
-            self._certify(self.solver.point)
+            self._certify(self.solver.point if self.solver is not None else self.point)
             if self._proved():
                 self.status = Status.CONVERGED
                 return
             self.point = self._start_of_next()
-            if leg is not self.legs[-1]:
+            if leg is not self.legs[-1] and self.solver is not None:
                 self.done += self.solver.iterations
                 self.solver = None
 
@@ -145,15 +154,14 @@ class _Solve:
         solver, goal, attempts = self.solver, self.options.tol, 0
         most, pace = self._most_iterations(leg), _Pace(self.aim.passes())
         while True:
-            perfect = abs(solver.objective) <= 10.0 * self.negligible
-            if solver.gap <= goal or perfect:
+            if solver.gap <= goal:
                 active.deadline = float("inf")  # time for the certificate was set aside
                 self._certify(solver.point)
-                if self._proved() and (perfect or not self._goes_on(leg)):
+                if self._proved() and (solver.gap == 0.0 or not self._goes_on(leg)):
                     return Status.CONVERGED
                 if self._proved():
                     goal = 0.5 * solver.gap
-                elif solver.gap <= goal:
+                else:
                     attempts, goal = attempts + 1, TIGHTENED * goal
                     solver.refine(goal)
             pace.see(solver.gap, self.aim.passes())
@@ -181,16 +189,12 @@ class _Solve:
         """Sets: best, where this point proves more."""
         certificate = self.aim.certify(point)
         proves = not self._proved() and self.aim.short(certificate) <= self.options.tol
-        if self.best is None or proves or not certificate.gap >= self.best[1].gap:
+        if self.best is None or proves or _worth(certificate) < _worth(self.best[1]):
             self.best = point.copied(), certificate
 
     def _proved(self) -> bool:
-        """Whether the best point has the gap that was asked for, or fits perfectly to working precision."""
-        if self.best is None:
-            return False
-        proof = self.best[1]
-        perfect = proof.gap <= self.negligible and proof.primal <= 10.0 * self.negligible
-        return self.aim.short(proof) <= self.options.tol or perfect
+        """Whether the best point has the gap that was asked for."""
+        return self.best is not None and self.aim.short(self.best[1]) <= self.options.tol
 
     def _goes_on(self, leg: Leg) -> bool:
         """Small problems are cheap to solve to the end."""
@@ -227,6 +231,8 @@ class _Solve:
                 status = Status.CONVERGED
         assert self.best is not None
         point, certificate = self.best
+        if not np.isfinite(certificate.primal) or (self.overflowed and certificate.primal >= self.aim.at_zero):
+            raise ValueError(OVERFLOW)
         return LinearSolution(
             point=point,
             status=status,

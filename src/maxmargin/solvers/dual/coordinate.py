@@ -23,6 +23,7 @@ from maxmargin.core.jit import kernel, larger
 from maxmargin.core.linear import LinearProblem, Point
 from maxmargin.core.rows import row_axpy, row_dot
 from maxmargin.losses.base import conjugate, dual_step, slope, value
+from maxmargin.solvers.primal.descent import OVERFLOW
 
 WINDOW = 4096
 CACHED_ENTRIES = 10_000_000  # of X, stored: beyond, windows
@@ -100,6 +101,8 @@ class DualCD:
             self.v[-1] = sums[TOTAL] * design.scale
         w = self.v[problem.penalized]
         primal = 0.5 * float(w @ w) + sums[LOSSES]
+        if not np.isfinite(primal):
+            raise FloatingPointError(OVERFLOW)
         gap = sums[GAPS] + (abs(sums[TOTAL]) * (1.0 + abs(self.bias)) if problem.free_bias else 0.0)
         if problem.free_bias and everyone and sums[GAPS] <= INNER * 0.5 * self.rho * sums[TOTAL] ** 2:
             self.bias += self.rho * sums[TOTAL]

@@ -24,7 +24,7 @@ SAMPLED_ROWS = 6  # rows of it for each weight
 MANY_PRODUCTS = 12
 LINE_SEARCH_STEPS = 12
 
-OVERFLOW = "the numbers of this problem overflow float64: scale the features or the targets, or lower C."
+OVERFLOW = "The numbers of this problem overflow float64: scale the features or the targets, or lower C."
 Multipliers = Callable[[Array, Array, Array], None]
 
 
