@@ -18,13 +18,19 @@ import hashlib
 import os
 import pathlib
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, overload
+
+from maxmargin.core.signals import signals_deferred
+
+with signals_deferred():  # a module of numba that Ctrl-C cuts off cannot be imported again in the same process
+    from llvmlite import ir
+    from numba import types
+    from numba.core import config
+    from numba.core.registry import CPUDispatcher
+    from numba.extending import intrinsic, overload
 
 
 def source_stamp(root: pathlib.Path) -> str:
@@ -52,15 +58,30 @@ def kernel(*, reductions: bool = False) -> Callable[[Callable[..., Any]], Any]:
 
     def compile_lazily(fn: Callable[..., Any]) -> Any:
         fn.__qualname__ += f"-{STAMP}"
-        options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+        options: dict[str, Any] = {"nopython": True, "boundscheck": None, "nogil": True, "error_model": "numpy"}
         if reductions:
             options["fastmath"] = REDUCTION_FLAGS
-        try:
-            return numba.njit(fn, cache=CACHE, **options)
-        except RuntimeError:  # "no locator available": nowhere to write the cache, so compile in every process
-            return numba.njit(fn, **options)
+        if config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return fn
+        compiled = Compiled(fn, targetoptions=options)
+        if CACHE:
+            compiled.enable_caching()
+        return compiled
 
     return compile_lazily
+
+
+class Compiled(CPUDispatcher):
+    """A function that is compiled, or its machine code loaded, when arguments of new types come."""
+
+    def enable_caching(self) -> None:
+        with suppress(RuntimeError):  # "no locator available": nowhere to write files, so compile in every process
+            super().enable_caching()
+
+    def compile(self, sig: Any) -> Any:
+        """Compile or load to the end: numba registers pieces on the way and fails where it meets them again."""
+        with signals_deferred():
+            return super().compile(sig)
 
 
 def generic(stub: Callable[..., Any]) -> Any:
