@@ -52,8 +52,8 @@ def test_the_stamp_changes_with_any_source(tmp_path):
     assert source_stamp(copy) != STAMP
 
 
-def test_an_unwritable_cache_falls_back_to_none(tmp_path):
-    """Numba finds no place for its cache if neither the sources' folder nor the user's can be written."""
+def test_a_cache_without_a_place_falls_back_to_none(tmp_path):
+    """Numba finds no place for the machine code of functions whose source is no file."""
     script = """
 import numba.core.caching as caching
 def refuse(*args, **kwargs): raise RuntimeError("cannot cache function: no locator available")

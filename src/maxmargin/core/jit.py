@@ -2,7 +2,8 @@
 
 ``kernel`` compiles a function without the GIL and caches the machine code on disk. Numba keys that cache by the
 source of the kernel's own file alone, so a change in a function that the kernel *calls* would silently run old
-machine code. Every cached name therefore carries ``STAMP``, a hash of all our sources.
+machine code. Every cached name therefore carries ``STAMP``, a hash of all our sources. What numba would write to that
+cache goes through ``machine_code`` instead, because numba runs whatever it finds there.
 
 ``larger``, ``smaller`` and ``power_of_two`` are instructions that Python has no word for. LLVM turns a loop with
 ``a if a > b else b`` into vector code only if the *comparison* carries the flags of ``REDUCTION_FLAGS``, and numba does
@@ -15,16 +16,27 @@ inside kernels alike. It is how dense and CSR rows share every loop without twin
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import pathlib
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import Any, ClassVar
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, overload
+
+from maxmargin.core.machine_code import MachineCode, warn_not_kept
+from maxmargin.core.signals import signals_deferred
+
+with signals_deferred():  # a module of numba that Ctrl-C cuts off cannot be imported again in the same process
+    import numba
+    from llvmlite import ir
+    from numba import types
+    from numba.core import config
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache
+    from numba.core.registry import CPUDispatcher
+    from numba.core.serialize import dumps
+    from numba.extending import intrinsic, overload
 
 
 def source_stamp(root: pathlib.Path) -> str:
@@ -52,15 +64,90 @@ def kernel(*, reductions: bool = False) -> Callable[[Callable[..., Any]], Any]:
 
     def compile_lazily(fn: Callable[..., Any]) -> Any:
         fn.__qualname__ += f"-{STAMP}"
-        options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+        options: dict[str, Any] = {"nopython": True, "boundscheck": None, "nogil": True, "error_model": "numpy"}
         if reductions:
             options["fastmath"] = REDUCTION_FLAGS
-        try:
-            return numba.njit(fn, cache=CACHE, **options)
-        except RuntimeError:  # "no locator available": nowhere to write the cache, so compile in every process
-            return numba.njit(fn, **options)
+        if config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return fn
+        compiled = Compiled(fn, targetoptions=options)
+        if CACHE:
+            compiled.enable_caching()
+        return compiled
 
     return compile_lazily
+
+
+class Compiled(CPUDispatcher):
+    """A function that is compiled, or its machine code loaded, when arguments of new types come."""
+
+    def enable_caching(self) -> None:
+        with suppress(RuntimeError):  # "no locator available": nowhere to look for files, so compile in every process
+            self._cache = CheckedCache(self.py_func)
+
+    def compile(self, sig: Any) -> Any:
+        """Compile or load to the end: numba registers pieces on the way and fails where it meets them again."""
+        with signals_deferred():
+            return super().compile(sig)
+
+
+class ReadableFolder:
+    """Makes a locator of numba accept a folder that can only be read."""
+
+    known: ClassVar[dict[str, bool]] = {}  # asking the disk for each of 61 kernels took 22 instead of 13 ms
+
+    def ensure_cache_path(self) -> None:
+        """Numba refuses a folder by an error here."""
+
+    def writable(self) -> bool:
+        """Whether numba would accept the folder."""
+        folder = self.get_cache_path()  # type: ignore[attr-defined]
+        if folder not in self.known:
+            try:
+                super().ensure_cache_path()  # type: ignore[misc]
+            except OSError:
+                self.known[folder] = False
+            else:
+                self.known[folder] = True
+        return self.known[folder]
+
+
+class ReadableFolders(CompileResultCacheImpl):
+    """What numba's cache stores, and in which folders: also in those that can only be read."""
+
+    _locator_classes: ClassVar[list[Any]] = [
+        type(locator.__name__, (ReadableFolder, locator), {}) for locator in CompileResultCacheImpl._locator_classes
+    ]
+
+    def of(self, fn: Callable[..., Any]) -> list[pathlib.Path]:
+        """Folders that can only be read, then numba's choice: the first that can be written."""
+        if not isinstance(self.locator, ReadableFolder):  # the user's own, by NUMBA_CACHE_LOCATOR_CLASSES
+            return [pathlib.Path(self.locator.get_cache_path())]
+        folders = []
+        for locator_class in self._locator_classes:
+            locator = locator_class.from_function(fn, inspect.getfile(fn))
+            if locator is not None:
+                folders.append(pathlib.Path(locator.get_cache_path()))
+                if locator.writable():
+                    break
+        return folders
+
+
+class CheckedCache(FunctionCache):
+    """Numba's cache of one function, on files that are checked before they are used."""
+
+    _impl_class = ReadableFolders
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        super().__init__(fn)
+        made_from = repr((numba.__version__, self._impl.locator.get_source_stamp())).encode()
+        name = f"{self._impl.filename_base}-{hashlib.sha256(made_from).hexdigest()[:8]}"
+        self._cache_file = MachineCode(self._impl.of(fn), name, dumps)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            warn_not_kept(error)
 
 
 def generic(stub: Callable[..., Any]) -> Any:

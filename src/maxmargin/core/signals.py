@@ -1,0 +1,64 @@
+"""Steps that a signal must not cut off.
+
+Python runs signal handlers in the main thread, between any two of its instructions. A handler that raises, as that of
+Ctrl-C does, leaves what ran there half done.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+from typing import Any
+
+Handlers = dict[int, Callable[[int, FrameType | None], Any]]
+Arrived = list[tuple[int, FrameType | None]]
+
+SIGNALS = signal.valid_signals()  # asking every time would take twice as long as all the rest
+
+
+@contextmanager
+def signals_deferred() -> Iterator[None]:
+    """Run the body to its end; handlers of signals that came meanwhile run then, in the order in which they came.
+
+    Other threads than the main one need no protection: handlers do not run there.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    process, handlers, arrived = os.getpid(), _python_handlers(), Arrived()
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if os.getpid() == process:
+            arrived.append((number, frame))
+        else:  # in a child that another thread forked meanwhile, where the body does not go on
+            handlers[number](number, frame)
+
+    with ExitStack() as at_the_end:
+        at_the_end.callback(_run, handlers, arrived)
+        for number, handler in handlers.items():
+            at_the_end.callback(signal.signal, number, handler)
+            signal.signal(number, note)
+        yield
+
+
+def _python_handlers() -> Handlers:
+    """Handlers written in Python; the system's own (ignore, end the process) interrupt no Python code."""
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    return {number: handler for number, handler in handlers.items() if callable(handler)}
+
+
+def _run(handlers: Handlers, arrived: Arrived) -> None:
+    """Run the handler of every signal, even if an earlier one raises.
+
+    Raising the signals once more instead would also write to the wake-up descriptor once more: asyncio would see two.
+    """
+    if arrived:
+        (number, frame), *later = arrived
+        try:
+            handlers[number](number, frame)
+        finally:
+            _run(handlers, later)
