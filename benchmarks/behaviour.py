@@ -25,7 +25,7 @@ def best(actions, repeats=REPEATS):
 
 def composed():
     """Blocks of composed kernels against the dearest of their parts."""
-    from maxmargin.core.threads import blas_held
+    from maxmargin.core.blas import blas_held
     from maxmargin.kernels import RBF, Laplacian, Linear, Polynomial
 
     X, _ = generated(4096, 50)
@@ -72,7 +72,7 @@ def limits():
 
 def interrupts():
     """Time from Ctrl-C to the exception (or, with interrupt="keep", to the model) at 20 moments of a fit."""
-    script = pathlib.Path(__file__).parents[1] / "tests" / "api" / "interrupt_script.py"
+    script = pathlib.Path(__file__).with_name("interrupts.py")
     for mode in ("raise", "keep"):
         lines = subprocess.run(
             [sys.executable, str(script), "50000", "20", mode], capture_output=True, text=True, check=True

@@ -2,8 +2,6 @@
 
 import io
 import math
-import os
-import signal
 import subprocess
 import sys
 import threading
@@ -327,21 +325,6 @@ def test_a_callback_may_stop_before_the_first_step():
     machine = fit_quietly(SVC(callback=lambda progress: True), X, y)
     assert machine.status_ is Status.STOPPED
     assert machine.n_iter_[0] == 0
-
-
-@pytest.mark.parametrize("n_jobs", [1, None])
-@pytest.mark.parametrize("settings", [{}, {"kernel": "sigmoid", "loss": "squared_hinge"}])
-def test_keep_is_honoured_for_several_classes(n_jobs, settings):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(9000, 10))
-    y = rng.integers(0, 4, size=9000)
-    machine = SVC(C=1e4, interrupt="keep", n_jobs=n_jobs, **settings)
-    timer = threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
-    fit_quietly(machine, X, y)
-    timer.join()
-    assert machine.status_ is Status.INTERRUPTED
-    assert machine.predict(X[:3]).shape == (3,)
 
 
 def test_a_warm_start_that_is_interrupted_keeps_its_start():

@@ -61,6 +61,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     _statistics: Statistics
     _rules: ClassVar[dict[str, Rule]]
 
+    @checks.all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Estimate the model from all rows.
 
@@ -79,13 +80,13 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         checks.parameters(self, self._rules)
-        with checks.all_or_nothing(self):
-            X, y = self._labelled(X, y, reset=True)
-            weights, X, y = checks.weighted(sample_weight, X, y)
-            classes = np.unique(y)
-            self._learn(classes, self._statistics_of(X, y, weights, classes, None))
+        X, y = self._labelled(X, y, reset=True)
+        weights, X, y = checks.weighted(sample_weight, X, y)
+        classes = np.unique(y)
+        self._learn(classes, self._statistics_of(X, y, weights, classes, None))
         return self
 
+    @checks.all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same model as one ``fit`` on all rows so far.
 
@@ -109,11 +110,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         checks.parameters(self, self._rules)
         first = not hasattr(self, "classes_")
-        with checks.all_or_nothing(self):
-            X, y = self._labelled(X, y, reset=first)
-            known = checks.stream_classes(self, y, classes)
-            weights, X, y = checks.weighted(sample_weight, X, y, all_zero=not first)
-            self._learn(known, self._statistics_of(X, y, weights, known, None if first else self._statistics))
+        X, y = self._labelled(X, y, reset=first)
+        known = checks.stream_classes(self, y, classes)
+        weights, X, y = checks.weighted(sample_weight, X, y, all_zero=not first)
+        self._learn(known, self._statistics_of(X, y, weights, known, None if first else self._statistics))
         return self
 
     def _statistics_of(self, X: Any, y: Array, weights: Array, classes: Array, before: Statistics | None) -> Any:

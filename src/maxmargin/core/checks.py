@@ -5,13 +5,13 @@ This is the only file that calls scikit-learn's validation.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from maxmargin.core.rows import Array
 
 Layout: TypeAlias = dict[str, Any]  # what scikit-learn's validation is to make of X
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Rule(NamedTuple):
@@ -217,12 +218,12 @@ def learnable_codes(estimator: Any, X: Array) -> Array:
     return codes
 
 
-def warn_user(message: str) -> None:
-    """A warning that points at the first line outside this package, however deep the check was called."""
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """A warning that points at the first line outside this package and scikit-learn, which calls its fits."""
     frame, level = inspect.currentframe(), 1
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __name__.partition(".")[0]:
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("maxmargin", "sklearn"):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def _first_entry(estimator: Any, X: Any, wrong: Any) -> str:
@@ -331,16 +332,23 @@ def sample_weights(sample_weight: Any, n: int, all_zero: bool = False) -> Array:
     return weights
 
 
-@contextmanager
-def all_or_nothing(estimator: Any) -> Iterator[None]:
-    """What fails within leaves the estimator as it was, scikit-learn's ``n_features_in_`` included."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
+def all_or_nothing(fit: Method) -> Method:
+    """Decorates ``fit`` and ``partial_fit``: one that fails or is interrupted leaves the estimator as it was.
+
+    That includes what scikit-learn's validation sets. The attributes are those of before, not copies of them: a fit
+    makes new arrays, and writes into none that it finds.
+    """
+
+    @functools.wraps(fit)
+    def guarded(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(estimator))
+        try:
+            return fit(estimator, *args, **kwargs)
+        except BaseException:
+            estimator.__dict__ = before  # in one step: Ctrl-C may come twice
+            raise
+
+    return guarded  # type: ignore[return-value]
 
 
 def finite_total(estimator: Any, weights: Array) -> None:

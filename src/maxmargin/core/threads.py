@@ -10,26 +10,21 @@ from __future__ import annotations
 import contextvars
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import threadpoolctl
-
 from maxmargin.core import limits
+from maxmargin.core.blas import blas_held
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-WAKE = 0.05  # seconds between two looks for Ctrl-C while workers are busy
+WAKE = 0.05  # seconds between two looks for signals while workers are busy
 
 _lock = threading.Lock()
 _worker = threading.local()
 _pool: ThreadPoolExecutor | None = None
-_blas_holders = 0
-_blas_limit: Any = None
-_controller: threadpoolctl.ThreadpoolController | None = None
 
 
 def available_cores() -> int:
@@ -50,49 +45,39 @@ def effective_jobs(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
-@contextmanager
-def blas_held() -> Iterator[None]:
-    """Hold BLAS at one thread. Counted, because the limit is global: the last fit to end restores it."""
-    global _blas_holders, _blas_limit, _controller
-    with _lock:
-        if _blas_holders == 0:
-            _controller = _controller or threadpoolctl.ThreadpoolController()
-            _blas_limit = _controller.limit(limits=1, user_api="blas")
-        _blas_holders += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _blas_holders -= 1
-            if _blas_holders == 0:
-                _blas_limit.restore_original_limits()
-
-
 def thread_map(fn: Callable[[Item], Result], items: Iterable[Item], n_jobs: int) -> list[Result]:
     """``[fn(item) for item in items]`` on the pool, in order; inline for one thread or inside a pool job.
 
-    For short pieces of work (kernel tiles): a deadline or Ctrl-C stops it between items.
+    For short pieces of work (kernel tiles): a deadline or an exception in any thread stops it between items.
     """
     stop = threading.Event()
-    return _map(fn, list(items), n_jobs, stop, stop.set, helps=True)
+
+    def halt(cause: BaseException) -> bool:
+        stop.set()
+        return False
+
+    return _map(fn, list(items), n_jobs, stop, halt, helps=True)
 
 
 def task_map(fn: Callable[[Item], Result], items: Iterable[Item], n_jobs: int, keep: bool) -> list[Result]:
-    """``thread_map`` for long tasks (whole fits): Ctrl-C sets the cancel flag that each task looks at.
+    """``thread_map`` for long tasks (whole fits): an exception sets the cancel flag that each task looks at.
 
-    With ``keep`` the tasks return what they have and so does this function; otherwise the interrupt is raised.
+    With ``keep`` the tasks return what they have on Ctrl-C and so does this function. Everything else is raised when
+    all tasks have ended: what a signal's handler raises, and what a task raises.
     """
     stop = threading.Event()
     active = limits.current()
 
-    def interrupted() -> None:
+    def halt(cause: BaseException) -> bool:
         if active is not None:
             active.cancel.set()
-        if not keep:
+        kept = keep and isinstance(cause, KeyboardInterrupt)
+        if not kept:
             stop.set()
+        return kept
 
     try:
-        return _map(fn, list(items), n_jobs, stop, interrupted, swallow=keep)
+        return _map(fn, list(items), n_jobs, stop, halt, unchecked=keep)
     except limits.Cancelled:
         raise KeyboardInterrupt from None
 
@@ -102,15 +87,17 @@ def _map(
     items: list[Item],
     n_jobs: int,
     stop: threading.Event,
-    on_interrupt: Callable[[], None],
-    swallow: bool = False,
+    halt: Callable[[BaseException], bool],
+    unchecked: bool = False,
     helps: bool = False,
 ) -> list[Result]:
+    """What both maps do. ``halt`` makes the workers stop and says whether their results count nevertheless."""
     if n_jobs == 1 or len(items) <= 1 or getattr(_worker, "inside", False):
-        return [_checked(fn, item, swallow) for item in items]
+        return [_checked(fn, item, unchecked) for item in items]
     results: list[Any] = [None] * len(items)
     queue = iter(range(len(items)))
     turn = threading.Lock()
+    failure: list[BaseException] = []  # the first one; others follow from it
 
     def run() -> None:
         _worker.inside = True
@@ -120,50 +107,62 @@ def _map(
                     index = next(queue, None)
                 if index is None:
                     return
-                results[index] = _checked(fn, items[index], swallow)
-        except BaseException:
-            stop.set()
-            raise
+                results[index] = _checked(fn, items[index], unchecked)
+        except BaseException as cause:
+            failure[:] = failure or [cause]
+            halt(cause)
         finally:
             _worker.inside = False
 
     with blas_held():
-        workers = min(n_jobs, len(items)) - helps
-        futures = [_shared_pool().submit(contextvars.copy_context().run, run) for _ in range(workers)]
-        if helps:
-            _run_here(run, futures, on_interrupt)
-        _await(futures, on_interrupt, swallow)
+        _run_on_pool(run, min(n_jobs, len(items)) - helps, helps, halt)
+    if failure:
+        raise failure.pop()
     return results
 
 
-def _run_here(run: Callable[[], None], futures: list[Future[None]], on_interrupt: Callable[[], None]) -> None:
-    """Work in the calling thread too: short pieces are done before another one would wake up."""
+def _run_on_pool(run: Callable[[], None], workers: int, helps: bool, halt: Callable[[BaseException], bool]) -> None:
+    """``run`` on so many workers, and here where this thread helps: short pieces end before another thread wakes up.
+
+    Whatever is raised here while workers are busy (Ctrl-C, the handler of another signal) travels on when they ended.
+    """
+    futures: list[Future[None]] = []
     try:
+        futures.extend(_shared_pool().submit(contextvars.copy_context().run, _held, run) for _ in range(workers))
+        if helps:
+            run()
+        while wait(futures, timeout=WAKE).not_done:
+            pass  # a signal may reach another thread of the process: only waking up lets this one see it
+        for future in futures:
+            future.result()
+    except BaseException as cause:
+        kept = halt(cause)
+        _wait_out(futures)
+        if not kept:
+            raise
+        run()  # if no worker was there yet, the tasks are still to be taken; they end at once
+
+
+def _held(run: Callable[[], None]) -> None:
+    """``run`` in a worker, whose BLAS may have a number of threads of its own."""
+    with blas_held():
         run()
-    except BaseException:
-        on_interrupt()
-        wait(futures)
-        raise
+
+
+def _wait_out(futures: list[Future[None]]) -> None:
+    """Wait for workers that were told to stop, whatever else is raised: their memory is given away next."""
+    while True:
+        try:
+            wait(futures)
+            return
+        except BaseException:
+            pass
 
 
 def _checked(fn: Callable[[Item], Result], item: Item, unchecked: bool) -> Result:
     if not unchecked:
         limits.checkpoint()
     return fn(item)
-
-
-def _await(futures: list[Future[None]], on_interrupt: Callable[[], None], swallow: bool) -> None:
-    """Wait for the workers; on Ctrl-C make them stop before the exception travels on."""
-    try:
-        while wait(futures, timeout=WAKE).not_done:
-            pass  # a signal may reach another thread of the process: only waking up lets this one see it
-    except KeyboardInterrupt:
-        on_interrupt()
-        wait(futures)
-        if not swallow:
-            raise
-    for future in futures:
-        future.result()
 
 
 def _shared_pool() -> ThreadPoolExecutor:
@@ -176,8 +175,8 @@ def _shared_pool() -> ThreadPoolExecutor:
 
 def _forget_pool() -> None:
     """A forked child has no pool threads and must not wait for the parent's."""
-    global _pool, _lock, _blas_holders
-    _pool, _lock, _blas_holders = None, threading.Lock(), 0
+    global _pool, _lock
+    _pool, _lock = None, threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):

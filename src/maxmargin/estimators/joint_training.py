@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.blas import blas_held
 from maxmargin.core.joint import KernelJoint, LinearJoint
 from maxmargin.core.linear import LinearSolution, Point
 from maxmargin.core.problem import Bias
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Certificate, Progress
-from maxmargin.core.threads import blas_held
 from maxmargin.estimators.linear_training import LinearTraining, time_left
 from maxmargin.estimators.progress import printer
 from maxmargin.estimators.reductions import joint_loss, one_machine, two_classes

@@ -211,6 +211,7 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         tags.classifier_tags.poor_score = Bias.of(self.fit_intercept) is Bias.NONE
         return tags
 
+    @checks.all_or_nothing
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVC:
         """Fit the machine.

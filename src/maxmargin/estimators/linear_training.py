@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, NamedTuple
@@ -101,9 +100,7 @@ class Kept(NamedTuple):
             )
         )
         if not fits:
-            warnings.warn(
-                "warm_start: the data have another shape or other classes; this fit starts afresh.", stacklevel=6
-            )
+            checks.warn_user("warm_start: the data have another shape or other classes; this fit starts afresh.")
             return None
         factor = tasks.costs / self.costs
         return [
@@ -270,9 +267,8 @@ def _store(estimator: Any, training: LinearTraining, solutions: list[LinearSolut
         unit = estimator.reduction_.unit if hasattr(estimator, "reduction_") else "machines"
         of = "" if one else f" ({unsolved} of {len(solutions)} {unit})"
         worst = max(s.certificate.relative_gap for s in solutions)
-        warnings.warn(
+        checks.warn_user(
             f"{type(estimator).__name__} {estimator.status_}{of}. The model is kept; its largest relative gap is "
             f"{worst:.2g} (tol {estimator.tol:g}).",
             ConvergenceWarning,
-            stacklevel=6,
         )

@@ -13,9 +13,10 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.core import rows as storage
+from maxmargin.core.blas import blas_held
 from maxmargin.core.buffers import scratch
 from maxmargin.core.rows import Array
-from maxmargin.core.threads import blas_held, thread_map
+from maxmargin.core.threads import thread_map
 from maxmargin.core.twins import find_twins_among_many
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.points import Entries, Points, Vectors, narrow

@@ -155,9 +155,10 @@ class _OnlineLearner(BaseEstimator):
         self.t_ = float(self._iterates[0].numbers[STEPS])
 
     def _begin(self, machines: int, features: int, warm: bool) -> None:
-        """Fresh iterates, unless those of the last fit can go on."""
+        """Fresh iterates, unless those of the last fit can go on: copies, as steps write into them."""
         fits = warm and hasattr(self, "_iterates") and len(self._iterates) == machines
         if fits and len(self._iterates[0].u) == features:
+            self._iterates, self.seasons_ = copy.deepcopy(self._iterates), list(self.seasons_)
             return
         self._iterates = [Iterates(features) for _ in range(machines)]
         self._first_lengths = None  # type: ignore[assignment]
@@ -321,6 +322,7 @@ class SGDSVC(ClassifierMixin, _OnlineLearner):
         tags.classifier_tags.poor_score = not self.fit_intercept  # f = 0 at the origin, whatever the weights
         return tags
 
+    @checks.all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDSVC:
         """Learn from all rows, in seasons.
 
@@ -361,6 +363,7 @@ class SGDSVC(ClassifierMixin, _OnlineLearner):
             self._train(X[kept], self._targets(labels[kept]), weights[kept], self.max_iter, held_out)
         return self
 
+    @checks.all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> SGDSVC:
         """Learn from further rows: one season over them, from where the last one ended.
 
@@ -501,6 +504,7 @@ class SGDSVR(RegressorMixin, _OnlineLearner):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @checks.all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDSVR:
         """Learn from all rows, in seasons (see ``SGDSVC.fit``)."""
         self._check()
@@ -517,6 +521,7 @@ class SGDSVR(RegressorMixin, _OnlineLearner):
         self.coef_ = self.coef_.ravel()
         return self
 
+    @checks.all_or_nothing
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDSVR:
         """Learn from further rows: one season over them, from where the last one ended."""
         self._check()

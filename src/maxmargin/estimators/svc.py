@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -245,6 +244,7 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
 
     # --- fitting -----------------------------------------------------------------------------------------------------
 
+    @checks.all_or_nothing
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
         """Fit the machine.
@@ -312,11 +312,10 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
             unsolved = sum(s.status is not Status.CONVERGED for s in solutions)
             of = "" if one else f" ({unsolved} of {len(solutions)} {self.reduction_.unit})"
             proof = self.certificate_
-            warnings.warn(
+            checks.warn_user(
                 f"SVC {self.status_}{of}. The model is kept: relative gap {proof.relative_gap:.2g}, "
                 f"violation {proof.violation:.2g} (tol {self.tol:g}).",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     # --- using the machine -------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 import threading
-import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -18,11 +17,12 @@ from sklearn.utils import check_random_state
 
 from maxmargin.certificates import bias_and_violation, feasible_point, hull_distance
 from maxmargin.core import checks, limits
+from maxmargin.core.blas import blas_held
 from maxmargin.core.buffers import POOL
 from maxmargin.core.problem import Bias, BoxQP, Loss, soft_margin
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Certificate, Progress, Solution, Status, Trace
-from maxmargin.core.threads import available_cores, blas_held, effective_jobs, task_map
+from maxmargin.core.threads import available_cores, effective_jobs, task_map
 from maxmargin.core.twins import Twins, by_class, find_twins, find_twins_among_many, no_twins
 from maxmargin.estimators.kernel_choice import resolve_kernel, takes_objects, takes_positions
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
@@ -101,20 +101,17 @@ def _previous(svc: SVC, classes: Array, shape: tuple[int, ...]) -> Array | None:
     if not hasattr(svc, "dual_coef_"):
         return None
     if not np.array_equal(svc.classes_, classes) or svc.shape_fit_ != shape:
-        warnings.warn(
+        checks.warn_user(
             f"warm_start: the data have other rows or classes (shape {shape}, before {svc.shape_fit_}); "
-            "this fit starts afresh.",
-            stacklevel=5,
+            "this fit starts afresh."
         )
         return None
     if svc._fitted_as != svc.multi_class:
-        warnings.warn(
-            f"warm_start: the last fit was multi_class={svc._fitted_as!r}; this fit starts afresh.", stacklevel=5
-        )
+        checks.warn_user(f"warm_start: the last fit was multi_class={svc._fitted_as!r}; this fit starts afresh.")
         return None
     before, now = (getattr(reduction, "book", None) for reduction in (svc.reduction_, reduction_of(svc, len(classes))))
     if not np.array_equal(before, now):  # type: ignore[arg-type]
-        warnings.warn("warm_start: the last fit had another code; this fit starts afresh.", stacklevel=5)
+        checks.warn_user("warm_start: the last fit had another code; this fit starts afresh.")
         return None
     coef = np.zeros((len(svc.dual_coef_), shape[0]))
     coef[:, svc.support_] = svc.dual_coef_
@@ -198,11 +195,11 @@ class Training:
                     gram.whole()
         except limits.OutOfTime:
             return Status.TIME_LIMIT if is_joint(self.svc) else None  # other machines end at their own limits
-        except (KeyboardInterrupt, limits.Cancelled):
-            if self.svc.interrupt != "keep":
-                self.put_away(gram)
-                raise
-            return Status.INTERRUPTED
+        except BaseException as cause:
+            if self.svc.interrupt == "keep" and isinstance(cause, KeyboardInterrupt | limits.Cancelled):
+                return Status.INTERRUPTED
+            self.put_away(gram)
+            raise
         return None
 
     def watched_by(self, steps: SklearnSteps | None, pairs: SklearnPairs) -> None:

@@ -105,6 +105,7 @@ class Whitener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    @checks.all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn means, deviations and correlations.
 
@@ -123,11 +124,10 @@ class Whitener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             The fitted transformer.
         """
         checks.parameters(self, _RULES)
-        with checks.all_or_nothing(self):
-            spread = self._spread_of(*checks.weighted(sample_weight, self._rows(X, reset=True)))
-            self._learn(spread)
+        self._learn(self._spread_of(*checks.weighted(sample_weight, self._rows(X, reset=True))))
         return self
 
+    @checks.all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same as one ``fit`` on all rows so far; rows of weight zero teach nothing."""
         checks.parameters(self, _RULES)

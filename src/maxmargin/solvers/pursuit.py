@@ -14,10 +14,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from maxmargin.core import limits
+from maxmargin.core.blas import blas_held
 from maxmargin.core.linear import LinearSolution, Point
 from maxmargin.core.rows import Array
 from maxmargin.core.solution import Certificate, Progress, Status, Trace
-from maxmargin.core.threads import blas_held
 from maxmargin.solvers.choose import SMALL_ROWS, Leg
 from maxmargin.solvers.primal.descent import OVERFLOW
 

@@ -1,4 +1,4 @@
-"""Ctrl-C at random moments of a fit: prints one line per moment. Run by the tests and by ``python -m benchmarks``."""
+"""Ctrl-C at random moments of a fit: prints one line per moment. Run in a process of its own by ``behaviour``."""
 
 import os
 import signal
@@ -14,6 +14,7 @@ from maxmargin import SVC
 
 def main(n: int, moments: int, interrupt: str) -> None:
     warnings.simplefilter("ignore")
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background inherits that it is ignored
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 20)).astype(np.float32)
     y = (X[:, 0] + 0.5 * X[:, 1] ** 2 > 0.5).astype(int)
@@ -40,11 +41,11 @@ def main(n: int, moments: int, interrupt: str) -> None:
             machine.fit(X, y)
             outcome = machine.status_.name if sent else "finished"
             usable = machine.predict(X[:10]).shape == (10,)
+            timer.cancel()
+            timer.join()  # no signal can come after this
         except KeyboardInterrupt:
             outcome, usable = "raised", True
         late = time.perf_counter() - sent[0] if sent else 0.0
-        timer.cancel()
-        timer.join()
         print(moment, round(delay, 3), outcome, usable, round(late, 3), flush=True)
 
 
