@@ -174,7 +174,7 @@ class Training:
         self.bias = bias_of(svc)
         self.precise = len(data.labels) <= SMALL
         self.kernel = data.kernel + 1.0 if self.bias is Bias.REGULARIZED else data.kernel
-        total = self._total_budget()
+        self.total_budget = total = self._total_budget()
         # Divided by what does not depend on n_jobs: the budget decides the path of the solver.
         share = total // SHARED_PART
         shared = self.pairwise and affordable(self.segments, share, 8)
@@ -213,6 +213,12 @@ class Training:
         if self.svc.cache_size is not None:
             return int(self.svc.cache_size * 2**20)
         return SMALL_BUDGET if self.precise else default_budget()
+
+    def solved_model(self) -> tuple[dict[str, Any], list[Solution]]:
+        """The fitted attributes of all machines, and their solutions."""
+        solutions = self.solve()
+        biases = [solution.certificate.bias for solution in solutions]
+        return self.model([solution.beta for solution in solutions], biases), solutions
 
     def solve(self) -> list[Solution]:
         """A solution for every pair of classes."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import enum
-import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from maxmargin.core import limits
+from maxmargin.core import limits, memory
 from maxmargin.core import rows as storage
 from maxmargin.core.buffers import POOL, scratch
 from maxmargin.core.rows import Array
@@ -44,6 +43,7 @@ FLOAT64_FACTOR = 4.0  # the price of a float64 kernel value in float32 ones, for
 DEFINITENESS_ROWS = 2000  # up to here all rows are tested for positive semidefiniteness,
 SAMPLED_ROWS = 1000  # beyond it so many: Cholesky and the smallest eigenvalue of 1000 rows take 0.1 s
 MEMORY_FRACTION = 0.25
+MOST_MEMORY = 1 << 30
 NOTHING = np.empty(0, np.int64)
 PICK_NS = 3.0  # picking single values from stored rows takes about so long: cheaper ones are computed again
 CHUNK_SHARE = 4  # of the budget one part in so many is for the working sets of the solver
@@ -58,14 +58,12 @@ class Residence(enum.Enum):
 
 
 def default_budget() -> int:
-    """A quarter of the memory that is available now, in bytes."""
-    try:
-        with open("/proc/meminfo") as report:
-            lines = dict(line.split(":", 1) for line in report)
-        available = int(lines["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError):
-        available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    return int(MEMORY_FRACTION * available)
+    """A quarter of the memory that this process may take now, in bytes, and at most a gigabyte.
+
+    More than that rarely pays: first touch of memory costs as much as the kernel values that go there (40,000 rows of
+    50 features: 14.0 s with 4 GB, 6.6 s with 1 GB).
+    """
+    return int(min(MOST_MEMORY, MEMORY_FRACTION * memory.available()))
 
 
 class Gram:
