@@ -129,11 +129,25 @@ def _map(
 
     with blas_held():
         workers = min(n_jobs, len(items)) - helps
-        futures = [_shared_pool().submit(contextvars.copy_context().run, run) for _ in range(workers)]
-        if helps:
+        futures = _submitted(run, workers)
+        if helps or not futures:
             _run_here(run, futures, on_interrupt)
         _await(futures, on_interrupt, swallow)
     return results
+
+
+def _submitted(run: Callable[[], None], workers: int) -> list[Future[None]]:
+    """``run`` on so many threads of the pool; on fewer or none where it takes no more work.
+
+    It takes none in functions of ``atexit``, and where the system refuses another thread.
+    """
+    futures: list[Future[None]] = []
+    try:
+        for _ in range(workers):
+            futures.append(_shared_pool().submit(contextvars.copy_context().run, run))  # noqa: PERF401
+    except RuntimeError:
+        pass
+    return futures
 
 
 def _run_here(run: Callable[[], None], futures: list[Future[None]], on_interrupt: Callable[[], None]) -> None:
