@@ -299,7 +299,7 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         for name, value in model.items():
             setattr(self, name, value)
         norms = [solution.certificate.norm for solution in solutions]
-        inverse = np.array([1.0 / norm if norm > 0 else math.inf for norm in norms])
+        inverse = np.array([math.inf if norm == 0 else 1.0 / norm for norm in norms])
         one = len(solutions) == 1
         self.margin_ = float(inverse[0]) if one else inverse
         self.n_iter_ = np.array([s.iterations for s in solutions], np.int32)

@@ -15,6 +15,8 @@ from maxmargin.core.rows import Array
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.points import Entries, Objects, Points
 
+DIAGONAL_CALLS = 64  # of a function of collections, which cannot be asked for a diagonal alone
+
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
@@ -66,7 +68,8 @@ class GramFunction(FunctionKernel):
             ) from None
 
     def diagonal(self, A: Objects) -> Array:
-        blocks = (A.take(slice(first, first + 32)) for first in range(0, len(A), 32))
+        side = max(32, -(-len(A) // DIAGONAL_CALLS))
+        blocks = (A.take(slice(first, first + side)) for first in range(0, len(A), side))
         return np.concatenate([np.diag(self.pairwise(some, some)) for some in blocks])
 
 

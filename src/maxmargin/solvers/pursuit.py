@@ -16,7 +16,7 @@ import numpy as np
 from maxmargin.core import limits
 from maxmargin.core.linear import LinearSolution, Point
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Certificate, Progress, Status, Trace
+from maxmargin.core.solution import Certificate, Progress, Status, Trace, unproved
 from maxmargin.core.threads import blas_held
 from maxmargin.solvers.choose import SMALL_ROWS, Leg
 
@@ -108,6 +108,8 @@ class _Solve:
         self.aim, self.legs, self.options = aim, legs, options
         self.point = options.start or aim.zero
         self.begun = limits.now()
+        end = float("inf") if options.time_limit is None else self.begun + options.time_limit
+        self.last_moment = limits.last_moment(end, options.time_limit)
         self.status = Status.STALLED
         self.history: list[Progress] = []
         self.done = 0  # iterations of the legs before
@@ -147,7 +149,7 @@ class _Solve:
         while True:
             perfect = abs(solver.objective) <= 10.0 * self.negligible
             if solver.gap <= goal or perfect:
-                active.deadline = float("inf")  # time for the certificate was set aside
+                active.deadline = self.last_moment  # time for the certificate was set aside
                 self._certify(solver.point)
                 if self._proved() and (perfect or not self._goes_on(leg)):
                     return Status.CONVERGED
@@ -184,6 +186,21 @@ class _Solve:
         if self.best is None or proves or not certificate.gap >= self.best[1].gap:
             self.best = point.copied(), certificate
 
+    def _certify_late(self) -> None:
+        """Of a solve that was stopped: the cancel flag no longer counts, and the deadline is the last moment.
+
+        Sets: best.
+        """
+        with limits.unlimited():
+            point = (
+                self.solver.point if self.solver is not None else self.point
+            )  # may read the rows; needed in any case
+            try:
+                with limits.limits(self.last_moment):
+                    self._certify(point)
+            except limits.OutOfTime:
+                self.best = self.best or (point.copied(), unproved("time_limit left no time for the proof"))
+
     def _proved(self) -> bool:
         """Whether the best point has the gap that was asked for, or fits perfectly to working precision."""
         if self.best is None:
@@ -218,11 +235,10 @@ class _Solve:
         return bool(self.options.watch(seen, lambda: solver.point.v)) if self.options.watch else False
 
     def solution(self) -> LinearSolution:
-        """The point that proves most, worked out without limits where that was still to be done."""
+        """The point that proves most, worked out now where that was still to be done."""
         status = self.status
         if status is not Status.CONVERGED:
-            with limits.unlimited():
-                self._certify(self.solver.point if self.solver is not None else self.point)
+            self._certify_late()
             if self._proved() and status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED):
                 status = Status.CONVERGED
         assert self.best is not None
