@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 OVERTIME = 0.4  # of a time limit: so much longer a proof may take than was set aside for it,
-LEAST_OVERTIME = 0.1  # and so many seconds at least: the proof of a small problem is worth them
+LEAST_OVERTIME = 0.25  # and so many seconds at least: the proof of a small problem is worth them
 
 
 class OutOfTime(Exception):

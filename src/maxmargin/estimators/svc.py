@@ -114,7 +114,9 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     max_iter : int, default=-1
         Most iterations of the solver, -1 for no limit.
     time_limit : float, default=None
-        Seconds for the whole fit, certificate included. A fit that runs out of time keeps its best model.
+        Seconds for the whole fit, certificate included. A fit that runs out of time keeps its best model;
+        where no time is left for its proof either, ``certificate_`` holds NaN and says so. A call of your own kernel
+        function is not interrupted.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         For ``multi_class="ovo"`` and three classes or more: one value per class, or one per pair of classes.
     break_ties : bool, default=False
