@@ -7,6 +7,7 @@ pool that outlives the fit. What lies in the pool is marked as free for the syst
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import threading
@@ -43,8 +44,18 @@ class Buffers:
             chosen = min(fitting, key=lambda k: len(self._free[k]), default=None)
             if chosen is None:  # what would now be held beside it, though outgrown, goes
                 self._free = [memory for memory in self._free if not size // WASTE < len(memory) < size]
-            memory = _fresh(size) if chosen is None else self._free.pop(chosen)
+            memory = self._new(size) if chosen is None else self._free.pop(chosen)
         return memory[:size].view(dtype).reshape(shape)
+
+    def _new(self, size: int) -> Array:
+        """New memory; where the system has none left, what lies here unused goes first. The lock must be held."""
+        try:
+            return _fresh(size)
+        except MemoryError:
+            if not self._free:
+                raise
+            self._free = []
+        return _fresh(size)
 
     def give(self, array: Array) -> None:
         """Let the memory of an array from ``take`` be used again."""
@@ -71,7 +82,12 @@ def _fresh(size: int) -> Array:
     """New memory, in huge pages where the system has them."""
     if not CAN_MARK:
         return np.empty(size, np.uint8)
-    pages = mmap.mmap(-1, -(-size // HUGE_PAGE) * HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        pages = mmap.mmap(-1, -(-size // HUGE_PAGE) * HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as problem:
+        if problem.errno != errno.ENOMEM:
+            raise
+        raise MemoryError(f"{size / 2**20:.0f} MB for kernel values cannot be allocated") from problem
     pages.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(pages, np.uint8)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core import limits
 from maxmargin.core.buffers import scratch
 from maxmargin.core.jit import generic, kernel
 from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows, as_csr, count, row_axpy, row_dot, squared_norms, width
@@ -21,6 +22,7 @@ from maxmargin.core.threads import thread_map
 
 CHUNK_ENTRIES = 1 << 18  # stored entries of a chunk: about a megabyte, so that a second look finds it in the cache
 BLOCK_ROWS = 1024  # rows of a block of a Gram matrix: scaled and widened to float64 in scratch memory
+OUTER_COLUMNS = 4096  # columns of a part of A A': a product of few rows with so many takes some milliseconds
 
 
 class Design:
@@ -130,9 +132,15 @@ class Design:
 
     def outer_gram(self) -> Array:
         """A A', n x n in float64, for few rows."""
-        X: Any = as_csr(self.rows) if isinstance(self.rows, CsrRows) else self.rows.values.astype(np.float64)
-        product = X.astype(np.float64) @ X.T
-        return (product.toarray() if self.sparse else product) + self.scale**2
+        if isinstance(self.rows, CsrRows):
+            X: Any = as_csr(self.rows)
+            return (X.astype(np.float64) @ X.T).toarray() + self.scale**2
+        product = np.full((self.n, self.n), self.scale**2)
+        for first in range(0, self.features, OUTER_COLUMNS):
+            limits.checkpoint()
+            some = self.rows.values[:, first : first + OUTER_COLUMNS].astype(np.float64, copy=False)
+            product += some @ some.T
+        return product
 
     def _outer_is_cheaper(self) -> bool:
         """Whether outer products of the stored entries beat BLAS on dense blocks, 20 times faster an operation."""

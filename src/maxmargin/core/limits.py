@@ -12,6 +12,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+OVERTIME = 0.4  # of a time limit: so much longer a proof may take than was set aside for it,
+LEAST_OVERTIME = 0.25  # and so many seconds at least: the proof of a small problem is worth them
+
 
 class OutOfTime(Exception):
     """The deadline passed between two pieces of work."""
@@ -44,6 +47,11 @@ def limits(deadline: float = float("inf")) -> Iterator[Limits]:
         _current.reset(token)
 
 
+def last_moment(end: float, time_limit: float | None) -> float:
+    """When even a proof must stop whose cost was estimated too low, for work that should have ended at ``end``."""
+    return end if time_limit is None else end + max(OVERTIME * time_limit, LEAST_OVERTIME)
+
+
 @contextmanager
 def unlimited() -> Iterator[None]:
     """Run the body without limits: the proof of an interrupted fit is still worked out to its end."""
@@ -66,7 +74,7 @@ def checkpoint() -> None:
         return
     if active.cancel.is_set():
         raise Cancelled
-    if time.monotonic() > active.deadline:
+    if now() > active.deadline:
         raise OutOfTime
 
 

@@ -38,8 +38,8 @@ class Certificate(NamedTuple):
     ||w||. ``moved`` says how far the given multipliers were from satisfying the constraints; the values hold for a
     point nearby that does. ``rounding`` is the part of ``gap`` that only bounds the rounding of kernel values and sums.
     (Where float32 values were used, rows that cannot change the gap keep theirs, and ``primal`` and ``dual`` share an
-    error of some 1e-6 of their size.) Where the Gram matrix is not positive semidefinite there is no duality: the
-    values are NaN and ``reason`` says why.
+    error of some 1e-6 of their size.) Where the Gram matrix is not positive semidefinite there is no duality, and where
+    ``time_limit`` left no time for the proof there is none: the values are NaN and ``reason`` says why.
     """
 
     primal: float
@@ -91,6 +91,11 @@ class Certificate(NamedTuple):
         if self.reason:
             table.append(("note", self.reason))
         return table
+
+
+def unproved(reason: str, bias: float = math.nan, norm: float = math.nan) -> Certificate:
+    """A certificate that proves nothing, and says why."""
+    return Certificate(math.nan, math.nan, math.nan, math.inf, bias, norm, reason=reason)
 
 
 def combine(parts: list[Certificate]) -> Certificate:

@@ -128,8 +128,8 @@ def _run_on_pool(run: Callable[[], None], workers: int, helps: bool, halt: Calla
     """
     futures: list[Future[None]] = []
     try:
-        futures.extend(_shared_pool().submit(contextvars.copy_context().run, _held, run) for _ in range(workers))
-        if helps:
+        _submit(run, workers, futures)
+        if helps or not futures:
             run()
         while wait(futures, timeout=WAKE).not_done:
             pass  # a signal may reach another thread of the process: only waking up lets this one see it
@@ -141,6 +141,18 @@ def _run_on_pool(run: Callable[[], None], workers: int, helps: bool, halt: Calla
         if not kept:
             raise
         run()  # if no worker was there yet, the tasks are still to be taken; they end at once
+
+
+def _submit(run: Callable[[], None], workers: int, futures: list[Future[None]]) -> None:
+    """``run`` on so many threads of the pool; on fewer or none where it takes no more work. Writes: futures.
+
+    It takes none in functions of ``atexit``, and where the system refuses another thread.
+    """
+    try:
+        for _ in range(workers):
+            futures.append(_shared_pool().submit(contextvars.copy_context().run, _held, run))  # noqa: PERF401
+    except RuntimeError:
+        pass
 
 
 def _held(run: Callable[[], None]) -> None:

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core import limits
 from maxmargin.core.blas import blas_held
 from maxmargin.core.joint import KernelJoint, LinearJoint
 from maxmargin.core.linear import LinearSolution, Point
 from maxmargin.core.problem import Bias
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Certificate, Progress
+from maxmargin.core.solution import Certificate, Progress, Status
 from maxmargin.estimators.linear_training import LinearTraining, time_left
 from maxmargin.estimators.progress import printer
 from maxmargin.estimators.reductions import joint_loss, one_machine, two_classes
@@ -69,13 +70,14 @@ def solve_kernel_joint(training: Training) -> tuple[dict[str, Any], list[Any]]:
     data = training.data
     _refuse(training)
     with blas_held():
-        gram = training.shared_gram()
+        try:
+            gram = training.shared_gram()
+        except limits.OutOfTime:
+            return _unsolved(training, Status.TIME_LIMIT)
         ended = training.prepare(gram)
         try:
             if ended:
-                return _model(training, np.zeros((len(data.labels), data.n_classes))), [
-                    unsolved(len(data.labels), ended)
-                ]
+                return _unsolved(training, ended)
             _refuse_indefinite(training, gram)
             loss = joint_loss(training.svc)
             problem = KernelJoint(data.labels.astype(np.int64), data.n_classes, data.costs, loss, gram)
@@ -87,6 +89,12 @@ def solve_kernel_joint(training: Training) -> tuple[dict[str, Any], list[Any]]:
     B = solution.point.beta
     assert B is not None
     return _model(training, B), [solution._replace(certificate=_with_norm(training, B, solution.certificate))]
+
+
+def _unsolved(training: Training, ended: Status) -> tuple[dict[str, Any], list[Any]]:
+    """A machine that was stopped before its problem was set up."""
+    n, n_classes = len(training.data.labels), training.data.n_classes
+    return _model(training, np.zeros((n, n_classes))), [unsolved(n, ended)]
 
 
 def _options(training: Training) -> LinearOptions:

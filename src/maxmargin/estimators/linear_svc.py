@@ -103,7 +103,8 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
     max_iter : int, default=-1
         Most steps of the solver (epochs of "dual_cd" and "sgd"), -1 for no limit; 1,000 for "gd" and "sgd".
     time_limit : float, default=None
-        Seconds for the whole fit, certificate included. A fit that runs out of time keeps its model.
+        Seconds for the whole fit, certificate included. A fit that runs out of time keeps its model;
+        where no time is left for its proof either, ``certificate_`` holds NaN and says so.
     class_weight : dict, "balanced" or None, default=None
         Factors of C per class.
     warm_start : bool, default=False

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from maxmargin.core import limits
 from maxmargin.core.solution import Progress
 
 _one_line_at_a_time = threading.Lock()
@@ -31,7 +31,7 @@ class TimeShares:
     """Divides a time limit among problems by the square of their rows: a share is taken when a problem starts."""
 
     def __init__(self, time_limit: float | None, sizes: list[int], workers: int) -> None:
-        self._end = None if time_limit is None else time.monotonic() + time_limit
+        self._end = None if time_limit is None else limits.now() + time_limit
         self._left = float(sum(size**2 for size in sizes))
         self._workers = max(1, min(workers, len(sizes)))
         self._lock = threading.Lock()
@@ -41,7 +41,7 @@ class TimeShares:
         if self._end is None:
             return None
         with self._lock:
-            remaining = max(0.0, self._end - time.monotonic())
+            remaining = max(0.0, self._end - limits.now())
             share = min(1.0, self._workers * size**2 / self._left) if self._left > 0 else 1.0
             self._left -= size**2
             return remaining * share

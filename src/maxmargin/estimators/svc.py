@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificates import distances
-from maxmargin.core import checks, limits
+from maxmargin.core import checks, limits, memory
 from maxmargin.core.checks import Rule
 from maxmargin.core.problem import Bias
 from maxmargin.core.rows import Array
@@ -103,13 +103,17 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         Largest violation of the optimality conditions, in units of the decision function. Problems of up to 1,000 rows
         are solved to about 1e-9, or to what rounding allows, whatever this says.
     cache_size : float, default=None
-        Megabytes for kernel values; None is a quarter of the free memory.
+        Megabytes for kernel values; None is a quarter of the memory that the process may still take (what is free, and
+        what limits of containers and of the address space leave), and at most 1024. The data, copies of them and the
+        interpreter come on top.
     class_weight : dict, "balanced" or None, default=None
         Factors of C per class.
     max_iter : int, default=-1
         Most iterations of the solver, -1 for no limit.
     time_limit : float, default=None
-        Seconds for the whole fit, certificate included. A fit that runs out of time keeps its best model.
+        Seconds for the whole fit, certificate included. A fit that runs out of time keeps its best model;
+        where no time is left for its proof either, ``certificate_`` holds NaN and says so. A call of your own kernel
+        function is not interrupted.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         For ``multi_class="ovo"`` and three classes or more: one value per class, or one per pair of classes.
     break_ties : bool, default=False
@@ -278,12 +282,8 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         root.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
         steps = SklearnSteps(root, self, X, y, metadata) if one and hasattr(self, "_skl_callbacks") else None
         training.watched_by(steps, SklearnPairs(root, self))
-        if is_joint(self):
-            model, solutions = solve_kernel_joint(training)
-        else:
-            solutions = training.solve()
-            biases = [solution.certificate.bias for solution in solutions]
-            model = training.model([solution.beta for solution in solutions], biases)
+        with memory.explained(training.total_budget):
+            model, solutions = solve_kernel_joint(training) if is_joint(self) else training.solved_model()
         self._store(model, solutions)
         self.kernel_values_, self._float32 = training.kernel_values, training.float32
         if self.warm_start:
@@ -300,7 +300,7 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         for name, value in model.items():
             setattr(self, name, value)
         norms = [solution.certificate.norm for solution in solutions]
-        inverse = np.array([1.0 / norm if norm > 0 else math.inf for norm in norms])
+        inverse = np.array([math.inf if norm == 0 else 1.0 / norm for norm in norms])
         one = len(solutions) == 1
         self.margin_ = float(inverse[0]) if one else inverse
         self.n_iter_ = np.array([s.iterations for s in solutions], np.int32)

@@ -21,7 +21,7 @@ from maxmargin.core.blas import blas_held
 from maxmargin.core.buffers import POOL
 from maxmargin.core.problem import Bias, BoxQP, Loss, soft_margin
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Certificate, Progress, Solution, Status, Trace
+from maxmargin.core.solution import Progress, Solution, Status, Trace, unproved
 from maxmargin.core.threads import available_cores, effective_jobs, task_map
 from maxmargin.core.twins import Twins, by_class, find_twins, find_twins_among_many, no_twins
 from maxmargin.estimators.kernel_choice import resolve_kernel, takes_objects, takes_positions
@@ -172,7 +172,7 @@ class Training:
         self.bias = bias_of(svc)
         self.precise = len(data.labels) <= SMALL
         self.kernel = data.kernel + 1.0 if self.bias is Bias.REGULARIZED else data.kernel
-        total = self._total_budget()
+        self.total_budget = total = self._total_budget()
         # Divided by what does not depend on n_jobs: the budget decides the path of the solver.
         share = total // SHARED_PART
         shared = self.pairwise and affordable(self.segments, share, 8)
@@ -185,11 +185,15 @@ class Training:
         self.shift = centre_of(data.X) if movable else None
         self.X = data.X if self.shift is None else shifted(data.X, self.shift, np.float64)
 
+    @property
+    def deadline(self) -> float:
+        """When the whole fit must end."""
+        return math.inf if self.svc.time_limit is None else self.begun + self.svc.time_limit
+
     def prepare(self, gram: Gram) -> Status | None:
         """What machines that share a matrix need of it first; how that ended, where it was stopped."""
-        limit = self.svc.time_limit
         try:
-            with limits.limits(float("inf") if limit is None else self.begun + limit):
+            with limits.limits(self.deadline):
                 gram.definiteness(NO_ROWS)
                 if not is_joint(self.svc) and gram.residence is Residence.WHOLE:
                     gram.whole()
@@ -212,23 +216,35 @@ class Training:
             return int(self.svc.cache_size * 2**20)
         return SMALL_BUDGET if self.precise else default_budget()
 
+    def solved_model(self) -> tuple[dict[str, Any], list[Solution]]:
+        """The fitted attributes of all machines, and their solutions."""
+        solutions = self.solve()
+        biases = [solution.certificate.bias for solution in solutions]
+        return self.model([solution.beta for solution in solutions], biases), solutions
+
     def solve(self) -> list[Solution]:
         """A solution for every pair of classes."""
         svc, tasks, n = self.svc, self.tasks, len(self.data.labels)
         keep = svc.interrupt == "keep"
+
+        def nothing(status: Status) -> list[Solution]:
+            return [unsolved(task.size(n), status) for task in tasks]
+
         with blas_held(), limits.limits() as active:
             try:
                 shared = self.shared_gram()
+            except limits.OutOfTime:
+                return nothing(Status.TIME_LIMIT)
             except KeyboardInterrupt:
                 if not keep:
                     raise
                 active.cancel.set()
-                return [unsolved(task.size(n)) for task in tasks]
+                return nothing(Status.INTERRUPTED)
             if len(tasks) > 1 and not self.pairwise:
                 ended = self.prepare(shared)
                 if ended:
                     self.put_away(shared)
-                    return [unsolved(task.size(n), ended) for task in tasks]
+                    return nothing(ended)
             left = None if svc.time_limit is None else max(1e-3, svc.time_limit - (limits.now() - self.begun))
             # Small problems end before a thread wakes up; others have as many budgets as there are cores.
             workers = 1 if self.precise else min(self.n_jobs, len(tasks), available_cores())
@@ -243,11 +259,13 @@ class Training:
             def one(index: int) -> Solution:
                 try:
                     return self._one(index, shared, shares, order, guesses[index] if guesses else None)
-                except (KeyboardInterrupt, limits.Cancelled):  # before the problem could even be stated
+                except limits.OutOfTime:  # before the problem could even be stated
+                    return unsolved(tasks[index].size(n), Status.TIME_LIMIT)
+                except (KeyboardInterrupt, limits.Cancelled):
                     if not keep:
                         raise
                     active.cancel.set()
-                    return unsolved(tasks[index].size(n))
+                    return unsolved(tasks[index].size(n), Status.INTERRUPTED)
 
             try:
                 # Pairs so that threads rarely wait for the same class.
@@ -268,7 +286,8 @@ class Training:
             return self.kept.gram
         if self.kept is not None:
             self.kept.release()
-        return Gram(self.kernel, self.X, accuracy, self.budget, self.n_jobs)
+        with limits.limits(self.deadline):  # the user's function is called
+            return Gram(self.kernel, self.X, accuracy, self.budget, self.n_jobs)
 
     def _accuracy(self) -> float:
         """What kernel values must be good for; 0 asks for float64: no slack, or costs that drown tol in rounding."""
@@ -303,7 +322,8 @@ class Training:
     def _one(self, index: int, shared: Gram, shares: TimeShares, order: Array | None, guess: Array | None) -> Solution:
         task, svc = self.tasks[index], self.svc
         gram = self._gram_of(index, shared)
-        problem, begun = self._problem(task, gram), limits.now()
+        with limits.limits(self.deadline):
+            problem, begun = self._problem(task, gram), limits.now()
         with self.pairs.pair() if len(self.tasks) > 1 else nullcontext():
             options = Options(
                 guess=None if guess is None else feasible_point(problem, guess),
@@ -472,8 +492,7 @@ class Training:
         return found[found >= 0]
 
 
-def unsolved(n: int, status: Status = Status.INTERRUPTED) -> Solution:
+def unsolved(n: int, status: Status) -> Solution:
     """Zero multipliers for a problem that was stopped before it was stated."""
-    reason = "stopped before the problem was set up"
-    nothing = Certificate(math.nan, math.nan, math.nan, math.inf, 0.0, 0.0, reason=reason)
+    nothing = unproved("stopped before the problem was set up", bias=0.0, norm=0.0)
     return Solution(np.zeros(n), status, nothing, Trace(), 0)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Complex, Real
 from typing import Any
 
 import numpy as np
 
+from maxmargin.core import limits
 from maxmargin.core.rows import Array
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.points import Entries, Objects, Points
+
+DIAGONAL_CALLS = 64  # of a function of collections, which cannot be asked for a diagonal alone
 
 
 @dataclass(frozen=True)
@@ -52,16 +57,19 @@ class GramFunction(FunctionKernel):
     function: Callable[[Any, Any], Any]
 
     def pairwise(self, A: Objects, B: Objects) -> Array:
-        K = np.array(self.function(A.items, B.items), dtype=np.float64)
-        if K.shape != (len(A), len(B)):
+        limits.checkpoint()  # a call may take long
+        shape = (len(A), len(B))
+        try:
+            return _finite(np.array(real_numbers(self.function(A.items, B.items), shape), np.float64))
+        except Unfit as found:
             raise ValueError(
-                f"The kernel function returned an array of shape {K.shape} for {len(A)} and {len(B)} points; "
-                f"it must return shape ({len(A)}, {len(B)})."
-            )
-        return _finite(K)
+                f"The kernel function returned {found} for {len(A)} and {len(B)} points; it must return real numbers "
+                f"in an array of shape {shape}."
+            ) from None
 
     def diagonal(self, A: Objects) -> Array:
-        blocks = (A.take(slice(first, first + 32)) for first in range(0, len(A), 32))
+        side = max(32, -(-len(A) // DIAGONAL_CALLS))
+        blocks = (A.take(slice(first, first + side)) for first in range(0, len(A), side))
         return np.concatenate([np.diag(self.pairwise(some, some)) for some in blocks])
 
 
@@ -72,10 +80,62 @@ class PairFunction(FunctionKernel):
     function: Callable[[Any, Any], float]
 
     def pairwise(self, A: Objects, B: Objects) -> Array:
-        return _finite(np.array([[float(self.function(a, b)) for b in B.items] for a in A.items]))
+        return _finite(np.array([[self._value(a, b) for b in B.items] for a in A.items]))
 
     def diagonal(self, A: Objects) -> Array:
-        return _finite(np.array([float(self.function(a, a)) for a in A.items]))
+        return _finite(np.array([self._value(a, a) for a in A.items]))
+
+    def _value(self, a: Any, b: Any) -> float:
+        limits.checkpoint()
+        value = self.function(a, b)
+        if isinstance(value, float):
+            return value
+        try:
+            return float(real_numbers(value, ()))
+        except Unfit as found:
+            raise ValueError(
+                f"The kernel function returned {found} for {reprlib.repr(a)} and {reprlib.repr(b)}; it must return "
+                "one real number."
+            ) from None
+
+
+class Unfit(Exception):
+    """What the user's function returned, in words, where that cannot be kernel values."""
+
+
+def real_numbers(answer: Any, shape: tuple[int, ...]) -> Array:
+    """What the user's function returned, as an array of numbers of the given shape.
+
+    NumPy alone would read None as NaN and text as the number that it spells, and drop imaginary parts.
+    """
+    try:
+        values = np.asarray(answer)
+    except ValueError:
+        raise Unfit("lists of different lengths") from None
+    if values.dtype.kind == "O" and all(map(_is_real, values.flat)):  # fractions, decimals, large integers
+        values = values.astype(np.float64)
+    if values.dtype.kind not in "biuf":
+        raise Unfit(_in_words(next((item for item in values.flat if not _is_real(item)), answer)))
+    if values.shape != shape:
+        raise Unfit(f"an array of shape {values.shape}" if values.ndim else f"a single number ({values})")
+    return values
+
+
+def _is_real(value: Any) -> bool:
+    """Whether it is a number without an imaginary part, of whatever kind: ``float`` alone would read text too."""
+    return isinstance(value, Real) or (
+        hasattr(value, "__float__") and not isinstance(value, Complex | str | bytes | np.ndarray)
+    )
+
+
+def _in_words(value: Any) -> str:
+    if value is None:
+        return "None"
+    if isinstance(value, str | bytes):
+        return f"text ({str(value)[:30]!r})"
+    if isinstance(value, Complex):
+        return f"complex numbers ({value}, for one)"
+    return f"an object of type {type(value).__name__}"
 
 
 def _finite(K: Array) -> Array:
@@ -95,23 +155,25 @@ def from_function(function: Callable[[Any, Any], Any], X: Any) -> Kernel:
     The matrix convention is tried first, on 1 and 2 points and the other way round, so that a function which only
     happens to accept matrices (a @ b for rows of length 2, say) is not taken for one that makes them.
     """
-    tries = [(X[:1], X[:2]), (X[:2], X[:1])]
-    try:
-        answers = [np.asarray(function(left, right), dtype=np.float64).shape for left, right in tries]
-        if answers == [(1, 2), (2, 1)]:
-            return GramFunction(function)
-        matrix_answer = f"arrays of shape {answers[0]} and {answers[1]}"
-    except Exception as problem:  # the user's function may fail in any way on input it was not made for
-        matrix_answer = f"{type(problem).__name__}: {problem}"
-    try:
-        value = np.asarray(function(X[0], X[1]), dtype=np.float64)
-        if value.ndim == 0:
-            return PairFunction(function)
-        pair_answer = f"an array of shape {value.shape}"
-    except Exception as problem:
-        pair_answer = f"{type(problem).__name__}: {problem}"
+    of_matrices = _misfit(function, X[:1], X[:2], (1, 2)) or _misfit(function, X[:2], X[:1], (2, 1))
+    if not of_matrices:
+        return GramFunction(function)
+    of_pairs = _misfit(function, X[0], X[-1], ())
+    if not of_pairs:
+        return PairFunction(function)
     raise ValueError(
-        "The kernel function fits neither convention. Called with 1 and 2 points, and with 2 and 1, it gave "
-        f"{matrix_answer}, where matrices of shape (1, 2) and (2, 1) were expected; called with two single points it "
-        f"gave {pair_answer}, where a number was expected."
+        f"The kernel function fits neither convention. Called with 1 and 2 points, or with 2 and 1, it {of_matrices}, "
+        "where real numbers in an array of shape (1, 2) or (2, 1) were expected; called with two single points it "
+        f"{of_pairs}, where a real number was expected."
     )
+
+
+def _misfit(function: Callable[[Any, Any], Any], a: Any, b: Any, shape: tuple[int, ...]) -> str:
+    """What is wrong with what the function answers, in words; empty where nothing is."""
+    try:
+        real_numbers(function(a, b), shape)
+    except Unfit as found:
+        return f"returned {found}"
+    except Exception as problem:  # the user's function may fail in any way on input it was not made for
+        return f"raised {type(problem).__name__}: {problem}"
+    return ""

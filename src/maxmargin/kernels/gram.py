@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import copy
 import enum
-import os
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 
-from maxmargin.core import limits
+from maxmargin.core import limits, memory
 from maxmargin.core import rows as storage
 from maxmargin.core.buffers import POOL, scratch
 from maxmargin.core.rows import Array
 from maxmargin.core.threads import thread_map
 from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.functions import Precomputed
 from maxmargin.kernels.mercer import mercer_defect
 from maxmargin.kernels.points import Points, Vectors
 from maxmargin.kernels.sharing import SharedBlocks
@@ -37,6 +36,7 @@ FEW_ROWS = 128  # so few rows against a tile of wide points are faster the other
 WIDE = 64
 SQUARE_TILE = 512
 UPDATE_TILE = 2048  # columns of a sum over stored rows: 16 KB of float64 sums stay in the L1 cache
+LONG = 0.02  # seconds of a measurement that says what values cost, however few they were
 UPDATE_ROWS = 1024  # rows of such a sum between two looks at the clock
 LEAST_ROWS = 256  # a store of fewer rows is not worth keeping
 LEAST_WORKING = 64
@@ -44,6 +44,7 @@ FLOAT64_FACTOR = 4.0  # the price of a float64 kernel value in float32 ones, for
 DEFINITENESS_ROWS = 2000  # up to here all rows are tested for positive semidefiniteness,
 SAMPLED_ROWS = 1000  # beyond it so many: Cholesky and the smallest eigenvalue of 1000 rows take 0.1 s
 MEMORY_FRACTION = 0.25
+MOST_MEMORY = 1 << 30
 NOTHING = np.empty(0, np.int64)
 PICK_NS = 3.0  # picking single values from stored rows takes about so long: cheaper ones are computed again
 CHUNK_SHARE = 4  # of the budget one part in so many is for the working sets of the solver
@@ -58,14 +59,17 @@ class Residence(enum.Enum):
 
 
 def default_budget() -> int:
-    """A quarter of the memory that is available now, in bytes."""
-    try:
-        with open("/proc/meminfo") as report:
-            lines = dict(line.split(":", 1) for line in report)
-        available = int(lines["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError):
-        available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    return int(MEMORY_FRACTION * available)
+    """A quarter of the memory that this process may take now, in bytes, and at most a gigabyte.
+
+    More than that rarely pays: first touch of memory costs as much as the kernel values that go there (40,000 rows of
+    50 features: 14.0 s with 4 GB, 6.6 s with 1 GB).
+    """
+    return int(min(MOST_MEMORY, MEMORY_FRACTION * memory.available()))
+
+
+def _square_bytes(X: Any) -> int:
+    """Memory of all kernel values among the rows of X in float64."""
+    return 8 * X.shape[0] ** 2
 
 
 class Gram:
@@ -79,6 +83,11 @@ class Gram:
         self, kernel: Kernel, X: Any, accuracy: float = 0.0, budget: int | None = None, n_jobs: int = 1
     ) -> None:
         budget = default_budget() if budget is None else budget
+        if kernel.of_objects and X.shape[0] <= DEFINITENESS_ROWS and 2 * _square_bytes(X) <= budget:
+            # All values will be wanted, for the test of definiteness if for nothing else; each call may take long.
+            points = kernel.prepare(X)
+            kernel, X = Precomputed(), kernel.block(points, points)
+            budget -= _square_bytes(X)
         source = Source(kernel, X, accuracy, budget)
         # The points, and as much again for the rows they were made of where equal ones were merged, are memory too.
         budget = max(budget // 2, budget - 2 * source.nbytes)
@@ -255,16 +264,18 @@ class Gram:
 
     def _timed(self, work: Callable[[], Any], values: int) -> None:
         """Sets: the count of kernel values, and the running mean of their cost if there are enough to measure it."""
-        begun = time.perf_counter()
+        begun = limits.now()
         work()
         self.values_computed += values
         self._learn("seconds_per_value", begun, values)
 
     def _learn(self, rate: str, begun: float, values: int) -> None:
-        """Sets: the running mean of a rate, from a measurement of at least a million values."""
-        if values >= 1_000_000:
-            seen = (time.perf_counter() - begun) / values
-            setattr(self, rate, 0.5 * (getattr(self, rate) + seen))
+        """Sets: the running mean of a rate, from a measurement of a million values or of a long time."""
+        passed = limits.now() - begun
+        if values >= 1_000_000 or (values and passed >= LONG):
+            before, seen = getattr(self, rate), passed / values
+            # The first guess is far off for the user's functions: a mean with it would not tell what they cost.
+            setattr(self, rate, seen if self.kernel.of_objects and seen > before else 0.5 * (before + seen))
 
     # --- what solvers ask --------------------------------------------------------------------------------------------
 
@@ -411,7 +422,7 @@ class Gram:
             self._compute(rows[group], None, weights[group], out)
 
     def _add_stored(self, slots: Array, weights: Array, out: Array) -> None:
-        begun = time.perf_counter()
+        begun = limits.now()
         values = self._rows().values
 
         def part(first: int) -> None:

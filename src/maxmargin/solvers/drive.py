@@ -14,11 +14,12 @@ from typing import Literal
 
 import numpy as np
 
-from maxmargin.certificates.gap import evaluate, feasible_point
+from maxmargin.certificates.gap import evaluate, feasible_point, split_bias
+from maxmargin.certificates.kkt import bias_and_violation
 from maxmargin.core import limits
 from maxmargin.core.problem import BoxQP
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Certificate, Progress, Solution, Status, Trace
+from maxmargin.core.solution import Certificate, Progress, Solution, Status, Trace, unproved
 from maxmargin.solvers.dual.smo import SMO, State
 
 REFINEMENTS = 5
@@ -70,6 +71,8 @@ class _Run:
         self.max_iter = float("inf") if options.max_iter < 0 else options.max_iter
         self.begun = limits.now()
         self.end = float("inf") if options.time_limit is None else self.begun + options.time_limit
+        self.last_moment = limits.last_moment(self.end, options.time_limit)
+        self.state: State | None = None
         self.status = Status.CONVERGED
         self.history: list[Progress] = []
         self.iterations = 0
@@ -78,7 +81,7 @@ class _Run:
     def to_the_end(self, active: limits.Limits) -> None:
         """Sets: status, beta, history and, unless stopped first, certificate."""
         active.deadline = self._deadline()
-        state = self.solver.start(self.problem, self.beta)
+        self.state = state = self.solver.start(self.problem, self.beta)
         self.beta = state.beta
         if self._watch(state):
             self.status = Status.STOPPED
@@ -88,7 +91,7 @@ class _Run:
             self._run_steps(state, active)
             if self.status is not Status.CONVERGED:
                 return
-            active.deadline = float("inf")  # time for the certificate was set aside
+            active.deadline = self.last_moment  # time for the certificate was set aside
             state.beta = self.beta = feasible_point(self.problem, state.beta)
             certificate, scores = evaluate(self.problem, state.beta, refreshed=self._affordable_rows())
             if certificate.violation <= self.solver.tol * TOLERATED:
@@ -137,13 +140,25 @@ class _Run:
         return bool(self.watch(seen, state)) if self.watch else False
 
     def solution(self) -> Solution:
-        """The best point with its proof, worked out without limits where that was still to be done."""
+        """The best point with its proof, worked out now where that was still to be done."""
         certificate, status = self.certificate, self.status
         if certificate is None:
             self.beta = feasible_point(self.problem, self.beta)
-            with limits.unlimited():
-                certificate, _ = evaluate(self.problem, self.beta, refreshed=REFRESHED_ROWS)
+            certificate = self._late_proof()
         within = certificate.violation <= self.solver.tol * TOLERATED
         if within and status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED):
             status = Status.CONVERGED  # small problems go on beyond tol; what was asked for is there
         return Solution(self.beta, status, certificate, Trace(self.history), self.iterations)
+
+    def _late_proof(self) -> Certificate:
+        """Of a solve that was stopped: the cancel flag no longer counts, and the deadline is the last moment."""
+        with limits.unlimited(), limits.limits(self.last_moment):
+            try:
+                return evaluate(self.problem, self.beta, refreshed=REFRESHED_ROWS)[0]
+            except limits.OutOfTime:
+                return unproved("time_limit left no time for the proof", self._bias_of_solver())
+
+    def _bias_of_solver(self) -> float:
+        """The bias that belongs to the gradient as the solver has it, not recomputed."""
+        bias = 0.0 if self.state is None else bias_and_violation(self.problem, self.beta, self.state.v)[0]
+        return split_bias(self.problem, self.beta, bias, 0.0)[0]

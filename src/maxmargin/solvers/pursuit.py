@@ -17,7 +17,7 @@ from maxmargin.core import limits
 from maxmargin.core.blas import blas_held
 from maxmargin.core.linear import LinearSolution, Point
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Certificate, Progress, Status, Trace
+from maxmargin.core.solution import Certificate, Progress, Status, Trace, unproved
 from maxmargin.solvers.choose import SMALL_ROWS, Leg
 from maxmargin.solvers.primal.descent import OVERFLOW
 
@@ -114,6 +114,8 @@ class _Solve:
         self.aim, self.legs, self.options = aim, legs, options
         self.point = options.start or aim.zero
         self.begun = limits.now()
+        end = float("inf") if options.time_limit is None else self.begun + options.time_limit
+        self.last_moment = limits.last_moment(end, options.time_limit)
         self.status = Status.STALLED
         self.history: list[Progress] = []
         self.done = 0  # iterations of the legs before
@@ -155,7 +157,7 @@ class _Solve:
         most, pace = self._most_iterations(leg), _Pace(self.aim.passes())
         while True:
             if solver.gap <= goal:
-                active.deadline = float("inf")  # time for the certificate was set aside
+                active.deadline = self.last_moment  # time for the certificate was set aside
                 self._certify(solver.point)
                 if self._proved() and (solver.gap == 0.0 or not self._goes_on(leg)):
                     return Status.CONVERGED
@@ -192,6 +194,21 @@ class _Solve:
         if self.best is None or proves or _worth(certificate) < _worth(self.best[1]):
             self.best = point.copied(), certificate
 
+    def _certify_late(self) -> None:
+        """Of a solve that was stopped: the cancel flag no longer counts, and the deadline is the last moment.
+
+        Sets: best.
+        """
+        with limits.unlimited():
+            point = (
+                self.solver.point if self.solver is not None else self.point
+            )  # may read the rows; needed in any case
+            try:
+                with limits.limits(self.last_moment):
+                    self._certify(point)
+            except limits.OutOfTime:
+                self.best = self.best or (point.copied(), unproved("time_limit left no time for the proof"))
+
     def _proved(self) -> bool:
         """Whether the best point has the gap that was asked for."""
         return self.best is not None and self.aim.short(self.best[1]) <= self.options.tol
@@ -222,16 +239,16 @@ class _Solve:
         return bool(self.options.watch(seen, lambda: solver.point.v)) if self.options.watch else False
 
     def solution(self) -> LinearSolution:
-        """The point that proves most, worked out without limits where that was still to be done."""
+        """The point that proves most, worked out now where that was still to be done."""
         status = self.status
         if status is not Status.CONVERGED:
-            with limits.unlimited():
-                self._certify(self.solver.point if self.solver is not None else self.point)
+            self._certify_late()
             if self._proved() and status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED):
                 status = Status.CONVERGED
         assert self.best is not None
         point, certificate = self.best
-        if not np.isfinite(certificate.primal) or (self.overflowed and certificate.primal >= self.aim.at_zero):
+        unbounded = not np.isfinite(certificate.primal) and not certificate.reason
+        if unbounded or (self.overflowed and certificate.primal >= self.aim.at_zero):
             raise ValueError(OVERFLOW)
         return LinearSolution(
             point=point,
