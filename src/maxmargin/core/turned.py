@@ -7,7 +7,9 @@ rows are weights H w of the rows. With H the reflection that takes the mean m to
     H a_i = H (a_i - m) -+ ||m|| e_last,
 
 what is rotated are deviations from the mean, so an offset of 1e4 costs them no digits; the matrix A A' would have lost
-eight. Where there are more columns than rows, all but the last column are replaced by as many as there are rows.
+eight. The other columns are turned among themselves, once more orthogonally, into those of a singular value
+decomposition: there are no more of them than rows, and each has its own size, so that large features do not round
+small ones.
 """
 
 from __future__ import annotations
@@ -43,9 +45,9 @@ def turned(design: Design) -> Turned:
     normal /= np.linalg.norm(normal) or 1.0
     rows = apart - 2.0 * np.outer(apart @ normal, normal)
     rows[:, -1] -= length
-    basis = np.eye(design.d) - 2.0 * np.outer(normal, normal)
     # The mean's column stays as it is: its size would round the others.
     left, sizes, right = svd(rows[:, :-1], full_matrices=False)
-    return Turned(
-        np.column_stack([left * sizes, rows[:, -1]]), np.column_stack([basis[:, :-1] @ right.T, basis[:, -1]])
-    )
+    directions = np.zeros((design.d, len(sizes) + 1))
+    directions[:-1, :-1], directions[-1, -1] = right.T, 1.0
+    basis = directions - 2.0 * np.outer(normal, normal @ directions)
+    return Turned(np.column_stack([left * sizes, rows[:, -1]]), basis)

@@ -11,15 +11,17 @@ from maxmargin.core.joint import JointProblem, KernelJoint, LinearJoint
 from maxmargin.core.linear import LinearSolution, Point
 from maxmargin.core.rows import Array
 from maxmargin.solvers.choose import SMALL_ROWS, Leg
-from maxmargin.solvers.dual.joint_interior import JointInterior, affordable
+from maxmargin.solvers.dual.joint_interior import JointInterior, affordable, work
 from maxmargin.solvers.dual.joint_kernel import JointBlocks
 from maxmargin.solvers.dual.joint_linear import JointCD
 from maxmargin.solvers.pursuit import Aim, LinearOptions, pursue
 
-
-# Steps of blocks on few rows in which the violation is not halved: where another solver comes after them, and else.
+# Steps of blocks on few rows that may pass before the violation is halved: beside another solver, and alone. Alone they
+# are slow, not stuck, where rows and classes are many (1,000 rows of five classes: 75 bursts from 0.5 to 0.4).
 HURRY, PATIENCE = 2, 40
-HANDOVER = 100.0  # passes of coordinate descent in which the gap falls less than tenfold
+# Passes of coordinate descent that may go by before the gap is a tenth: with another solver to come, and without.
+HANDOVER, ENDLESS = 300.0, 20_000.0
+QUICK_WORK = 1e8  # multiplications to build a Newton system: up to here 20 of them take less than a second
 
 
 class StoredGram:
@@ -73,11 +75,13 @@ class LinearBlocks(JointBlocks):
 
 def solve_joint(problem: JointProblem, options: LinearOptions, solver: str = "auto") -> LinearSolution:
     """Solve ``problem`` to ``tol``: the relative gap of a linear machine, the violation of one with kernels."""
-    solve = _solve_linear if isinstance(problem, LinearJoint) else _solve_kernel
-    return solve(problem, options, solver)
+    if isinstance(problem, LinearJoint):
+        return _solve_linear(problem, options, _linear_legs(problem, solver))
+    assert isinstance(problem, KernelJoint)
+    return _solve_kernel(problem, options, _kernel_legs(problem))
 
 
-def _solve_linear(problem: LinearJoint, options: LinearOptions, solver: str) -> LinearSolution:
+def _solve_linear(problem: LinearJoint, options: LinearOptions, legs: list[Leg]) -> LinearSolution:
     design, k = problem.design, problem.n_classes  # a certificate reads the rows once for each class, and back
     few = problem.n <= SMALL_ROWS
 
@@ -85,7 +89,7 @@ def _solve_linear(problem: LinearJoint, options: LinearOptions, solver: str) -> 
         if leg.solver == "interior":
             return JointInterior(problem)
         if leg.solver == "blocks":
-            return LinearBlocks(problem, start, options.tol, PATIENCE)
+            return LinearBlocks(problem, start, options.tol, _patience(legs))
         return JointCD(problem, start, options.tol, options.seed)
 
     aim = Aim(
@@ -98,35 +102,44 @@ def _solve_linear(problem: LinearJoint, options: LinearOptions, solver: str) -> 
         short=lambda proof: proof.relative_gap,
         proof_seconds=lambda elapsed: 0.0 if few else 4.0 * k * elapsed / max(design.passes, 4.0 * k),
     )
-    return pursue(aim, _linear_legs(problem, solver), options)
+    return pursue(aim, legs, options)
 
 
 def _linear_legs(problem: LinearJoint, solver: str) -> list[Leg]:
     """The solvers to run one after the other; one that was asked for runs alone."""
     shape = f"{problem.n} rows, {problem.n_classes} classes of {problem.design.d} weights"
-    descent = Leg("dual_cd", f"a joint machine ({shape})")
+    descent = Leg("dual_cd", f"a joint machine ({shape})", ENDLESS)
     if solver != "auto":
         return [descent]
-    interior = Leg("interior", f"small Newton systems ({shape})")
-    if problem.n <= SMALL_ROWS:
-        blocks = Leg("blocks", f"few rows, solved to the end ({shape})")
-        return [interior, blocks] if affordable(problem) else [blocks]
+    few = problem.n <= SMALL_ROWS
+    other = Leg("blocks", f"few rows, solved to the end ({shape})") if few else descent
     if not affordable(problem):
-        return [descent]
+        return [other]
+    interior = Leg("interior", f"small Newton systems ({shape})")
+    if few or work(problem) <= QUICK_WORK:
+        return [interior, other]
     return [descent._replace(patience=HANDOVER), interior._replace(reason="dual_cd made too little progress"), descent]
 
 
-def _solve_kernel(problem: KernelJoint, options: LinearOptions, solver: str) -> LinearSolution:
-    gram = problem.gram
+def _kernel_legs(problem: KernelJoint) -> list[Leg]:
+    """Blocks, which end most problems sooner; where they do not, interior points, and blocks for the last digits."""
     blocks = Leg("blocks", f"a joint machine with a kernel ({problem.n} rows)")
-    legs = [blocks]
-    if affordable(problem):
-        legs = [blocks, Leg("interior", "blocks made too little progress"), blocks._replace(reason="last digits")]
+    if not affordable(problem):
+        return [blocks]
+    return [blocks, Leg("interior", "blocks made too little progress"), blocks._replace(reason="the last digits")]
+
+
+def _patience(legs: list[Leg]) -> int:
+    return PATIENCE if len(legs) == 1 else HURRY
+
+
+def _solve_kernel(problem: KernelJoint, options: LinearOptions, legs: list[Leg]) -> LinearSolution:
+    gram = problem.gram
 
     def make(leg: Leg, start: Point) -> Any:
         if leg.solver == "interior":
             return JointInterior(problem)
-        return JointBlocks(problem, start, options.tol, HURRY if leg is not legs[-1] else PATIENCE)
+        return JointBlocks(problem, start, options.tol, _patience(legs))
 
     aim = Aim(
         n=problem.n,

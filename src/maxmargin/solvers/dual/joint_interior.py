@@ -1,8 +1,8 @@
 """An interior-point method for joint machines: some 20 steps, however large C is and however the data are scaled.
 
-Rows l_i in few columns (``core.turned``; of a kernel matrix its eigenvectors) have shortfalls t_ij = 1 + l_i'(w_j - w_y)
-for the classes j other than their label y. With slacks xi, one per row for the maximum and one per row and class for
-the sum, the machine is the quadratic program
+Rows l_i in few columns (``core.turned``; of a kernel matrix its eigenvectors) are short of the margin by t_ij = 1 +
+l_i'(w_j - w_y) for the classes j other than their label y. With slacks xi, one per row for the maximum and one per row
+and class for the sum, the machine is the quadratic program
 
     minimise  1/2 ||W||^2 + sum c xi (or c xi^2)    subject to    s_ij := xi - t_ij >= 0,    xi >= 0,
 
@@ -10,8 +10,8 @@ whose multipliers a of the first constraints and z of the second (squares need n
 
     W = L'B,    sum of a + z = c  (or sum of a = 2 c xi),    a_ij s_ij = 0,    z xi = 0,
 
-B the matrix with -a_ij and the rows' sums of a (``losses.multiclass``). Newton's method for these equations with mu in
-place of the last zeros, predictor and corrector of Mehrotra (1992). Each system is reduced to the weights:
+B the matrix with -a_ij and the rows' sums of a (``losses.multiclass``). Newton's method solves these equations, with
+c mu in place of the last zeros, by the predictor and corrector of Mehrotra (1992). A system is reduced to the weights:
 
     (I + sum_i G_i (x) l_i l_i') dW = right-hand side,
 
@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import get_lapack_funcs, qr
+from scipy.linalg import get_lapack_funcs
 
 from maxmargin.certificates.joint import inside, terms
 from maxmargin.core.joint import JointProblem, KernelJoint, LinearJoint
@@ -41,6 +41,7 @@ CORRECTIONS = 3  # solves with one factor, each for what the one before left
 SHORT = 1e-8  # steps below this make no progress any more
 NEAR = 0.5  # a gap that says something: before, the weights and the multipliers belong to different machines
 IDLE, IDLE_FAR = 6, 40  # steps without a smaller gap after which rounding is all that moves, near the end and before
+ROUNDED, SETTLED = 1e-15, 1e-10  # a relative gap and a violation below which there is nothing to gain
 TINY = 1e-300
 RANK = 1e-15  # of the largest eigenvalue of a kernel matrix: the others are rounding
 
@@ -61,17 +62,23 @@ class State(NamedTuple):
         return State(*(here + length * change for here, change in zip(self, by, strict=True)))
 
 
+def work(problem: JointProblem) -> float:
+    """Multiplications to build a Newton system."""
+    return problem.n * _unknowns(problem) ** 2
+
+
 def affordable(problem: JointProblem) -> bool:
-    """Whether Newton systems of this problem are small enough."""
+    """Whether Newton systems of this problem are small enough, can be worked out, and its kernel matrix may be kept."""
     if isinstance(problem, LinearJoint):
-        columns = min(problem.design.d, problem.n + 1)
+        fits = bool(np.isfinite(problem.design.squared_norms().sum()))
     else:
-        assert isinstance(problem, KernelJoint)
-        if problem.n > problem.gram.working_rows:
-            return False
-        columns = problem.n
-    unknowns = columns * (problem.n_classes - 1)
-    return unknowns <= MOST_UNKNOWNS and problem.n * unknowns**2 <= MOST_WORK
+        fits = isinstance(problem, KernelJoint) and problem.n <= problem.gram.working_rows
+    return fits and _unknowns(problem) <= MOST_UNKNOWNS and work(problem) <= MOST_WORK
+
+
+def _unknowns(problem: JointProblem) -> int:
+    columns = min(problem.design.d, problem.n + 1) if isinstance(problem, LinearJoint) else problem.n
+    return columns * (problem.n_classes - 1)
 
 
 def eigenrows(K: Array) -> Array:
@@ -89,7 +96,7 @@ class JointInterior:
     """
 
     def __init__(self, problem: JointProblem) -> None:
-        self.problem = problem
+        self.problem, self.linear = problem, isinstance(problem, LinearJoint)
         if isinstance(problem, LinearJoint):
             self.turned = turned(problem.design)
         else:
@@ -99,14 +106,15 @@ class JointInterior:
             problem.gram.give_back(K)
         self.program = Program(problem, self.turned.rows)
         self.state = self.program.start()
-        self.gap, self.iterations, self._best_at = np.inf, 0, 0
+        self.W, self.B = self.state.W, problem.zeros()
+        self.gap, self.objective, self.iterations, self._best_at = np.inf, -np.inf, 0, 0
         self.exhausted = False
         self._judge()
 
     @property
     def point(self) -> Point:
         """The weights of a linear machine, a row per class, and the multipliers."""
-        if isinstance(self.problem, LinearJoint):
+        if self.linear:
             return Point(np.ascontiguousarray((self.turned.basis @ self.W).T), self.B)
         return Point(self.B, self.B)
 
@@ -118,22 +126,22 @@ class JointInterior:
         self.state, length = self.program.newton_step(self.state)
         self.iterations += 1
         self._judge()
-        near = self.gap < NEAR
-        idle = self.iterations - self._best_at > (IDLE if near else IDLE_FAR)
-        self.exhausted = idle or length < SHORT
+        idle = self.iterations - self._best_at > (IDLE if self.gap < NEAR else IDLE_FAR)
+        self.exhausted = idle or length < SHORT or self.gap <= (ROUNDED if self.linear else SETTLED)
 
     def _judge(self) -> None:
         """Sets, where the state is the best so far: W, B, gap, objective."""
-        rows, linear = self.turned.rows, isinstance(self.problem, LinearJoint)
-        B = self.program.multipliers(self.state, snapped=not linear)
-        Q = rows.T @ B
-        W = self.state.W if linear else Q
-        losses, conjugates, gaps, worst = terms(self.problem, rows @ W, B)
-        primal, off = 0.5 * float(np.vdot(W, W)) + losses, W - Q
-        gap = (0.5 * float(np.vdot(off, off)) + gaps) / max(primal, TINY) if linear else worst
-        if gap < self.gap or self.iterations == 0:
-            self.W, self.B, self.gap, self._best_at = W, B, gap, self.iterations
-            self.objective = -0.5 * float(np.vdot(Q, Q)) - conjugates
+        rows = self.turned.rows
+        for snapped in (True, False) if self.linear else (True,):
+            B = self.program.multipliers(self.state, snapped)
+            Q = rows.T @ B
+            W = self.state.W if self.linear else Q
+            losses, conjugates, gaps, worst = terms(self.problem, rows @ W, B)
+            primal, off = 0.5 * float(np.vdot(W, W)) + losses, W - Q
+            gap = (0.5 * float(np.vdot(off, off)) + gaps) / max(primal, TINY) if self.linear else worst
+            if gap < self.gap:
+                self.W, self.B, self.gap, self._best_at = W, B, gap, self.iterations
+                self.objective = -0.5 * float(np.vdot(Q, Q)) - conjugates
 
 
 class Program:
@@ -144,7 +152,7 @@ class Program:
         self.loss, self.k = problem.loss, problem.n_classes
         self.labels, self.costs = problem.labels[:, None], problem.costs[:, None]
         self.others = np.array([np.delete(np.arange(self.k), y) for y in range(self.k)])[problem.labels]
-        self.contrasts = qr(np.column_stack([np.ones(self.k), np.eye(self.k)[:, 1:]]))[0][:, 1:]
+        self.contrasts = np.linalg.qr(np.column_stack([np.ones(self.k), np.eye(self.k)[:, 1:]]))[0][:, 1:]
 
     def start(self) -> State:
         """No weights, slacks of 2, so that all s are 1, and multipliers in the middle of their range."""
@@ -158,10 +166,10 @@ class Program:
     def multipliers(self, state: State, snapped: bool) -> Array:
         """B. Snapped, multipliers that are nearer to a bound than their slack is to zero are at the bound.
 
-        Near is meant in units of the largest multiplier and of the margin. An interior point has no multiplier at a
-        bound, and the optimality conditions of its rows would take each for a free one.
+        Near is meant in units of the margin and of the largest multiplier, each as a share of its row's cost. An
+        interior point has no multiplier at a bound, and optimality conditions would take each for a free one.
         """
-        a, largest = state.a, float(state.a.max())
+        a, largest = state.a, self.costs * np.max(state.a / self.costs)
         if snapped:
             a = np.where(a < largest * state.s, 0.0, a)
         if snapped and not self.loss.squared:
@@ -177,7 +185,7 @@ class Program:
         ahead = self._direction(system, off, -products, -slack_products)
         mu = self._mu(state)
         mu_ahead = self._mu(state.moved(ahead, min(1.0, self._room(state, ahead))))
-        centre = mu * (mu_ahead / mu) ** 3  # the less the predictor achieves, the nearer to the middle
+        centre = self.costs * mu * (mu_ahead / mu) ** 3  # the less the predictor achieves, the nearer to the middle
         step = self._direction(
             system, off, centre - products - ahead.a * ahead.s, centre - slack_products - ahead.z * ahead.xi
         )
@@ -224,9 +232,9 @@ class Program:
         return State(W, xi, (a_target - state.s * a) / state.a, a, z)
 
     def _mu(self, state: State) -> float:
-        """The mean of the products that are zero at the optimum."""
+        """The mean of the products that are zero at the optimum, as shares of their rows' costs."""
         count = state.a.size + (0 if self.loss.squared else state.z.size)
-        return (float(np.vdot(state.a, state.s)) + float(np.vdot(state.z, state.xi))) / count
+        return (float(np.sum(state.a * state.s / self.costs)) + float(np.sum(state.z * state.xi / self.costs))) / count
 
     def _room(self, state: State, step: State) -> float:
         """How far along ``step`` the first of what must stay positive is zero."""
