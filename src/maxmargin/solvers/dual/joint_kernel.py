@@ -177,8 +177,8 @@ def _standing(labels, costs, loss, F, B, violations, open_rows, sums):
 def _passes(K, diagonal, labels, costs, loss, enough, most, scores, B):
     """Row after row its best multipliers, with the scores (classes, rows) kept up to date. Writes: scores, B.
 
-    Ends when a pass meets no violation above ``enough``. At its end there may be one all the same: a thousand small
-    changes of later rows add up in the scores of the first.
+    Ends when a pass meets no violation above ``enough``. At its end there may be larger ones (0.43 where 0.04 was met):
+    small changes of all later rows add up in the scores of a row, and the next pass takes them back before its turn.
     """
     k, n = scores.shape
     here, u, new = np.empty(k), np.empty(k), np.empty(k)
