@@ -7,7 +7,8 @@ from maxmargin.certificates.joint import certify_joint, inside, terms
 from maxmargin.core import limits
 from maxmargin.core.linear import Point
 from maxmargin.kernels import RBF
-from maxmargin.solvers.dual.joint_kernel import JointBlocks
+from maxmargin.losses.multiclass import row_violation
+from maxmargin.solvers.dual.joint_kernel import JointBlocks, _worst
 from maxmargin.solvers.joint import solve_joint
 from maxmargin.solvers.pursuit import LinearOptions
 from tests.joint_helpers import (
@@ -86,3 +87,13 @@ def test_a_deadline_within_a_block_keeps_what_was_reached(monkeypatch):
         solver.step()
     assert solver.B.any()
     np.testing.assert_allclose(solver.F, task.gram.whole() @ solver.B, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", JOINT_LOSSES, ids=name_of)
+def test_the_worst_row_of_a_block(loss):
+    X, labels = blobs(n=30)
+    task, rng = linear_problem(X, labels, loss), np.random.default_rng(0)
+    B, scores = inside(task, rng.normal(size=(30, 4))), rng.normal(size=(4, 30))
+    slow = max(row_violation(loss, 1.0, labels[i], scores[:, i].copy(), B[i]) for i in range(30))
+    for found in (_worst, _worst.py_func):
+        assert found(labels, task.costs, loss, scores, B) == slow > 0.0
