@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from maxmargin.certificates.gap import FLOAT64_ROUNDING
+from maxmargin.certificates.linear import rounding
 from maxmargin.core.jit import kernel
 from maxmargin.core.joint import JointProblem, KernelJoint, LinearJoint
 from maxmargin.core.linear import Point
@@ -39,34 +40,49 @@ def certify_joint(problem: JointProblem, point: Point) -> Certificate:
 
 def _certify_linear(problem: LinearJoint, V: Array, B: Array, moved: float) -> Certificate:
     design = problem.design
-    Q = np.stack([design.combine(column) for column in np.ascontiguousarray(B.T)])
-    scores = np.column_stack([design.scores(v) for v in V])
+    Q, Q_sizes = (
+        np.stack(parts) for parts in zip(*map(design.combine_and_sizes, np.ascontiguousarray(B.T)), strict=True)
+    )
+    scores, sizes = (np.column_stack(parts) for parts in zip(*map(design.scores_and_sizes, V), strict=True))
     losses, conjugates, rows, worst = terms(problem, scores, B)
-    off = V - Q
+    off, Q_error = V - Q, rounding(problem.n, Q_sizes)
+    doubt = _doubt(problem, scores, B, rounding(design.d, sizes).max(axis=1))
+    doubt += float(np.sum((np.abs(Q) + np.abs(off)) * Q_error)) + 0.5 * float(np.vdot(Q_error, Q_error))
     features = V[:, : design.features]
     return Certificate(
         primal=0.5 * float(np.vdot(V, V)) + losses,
         dual=-0.5 * float(np.vdot(Q, Q)) - conjugates,
-        gap=0.5 * float(np.vdot(off, off)) + rows,
+        gap=0.5 * float(np.vdot(off, off)) + rows + doubt,
         violation=max(worst, float(np.abs(off).max(initial=0.0))),
         bias=math.nan,
         norm=float(np.linalg.norm(features)),
         moved=moved,
+        rounding=doubt,
     )
+
+
+def _doubt(problem: JointProblem, scores: Array, B: Array, error: Array) -> float:
+    """What the rows' terms may be larger than computed, with the scores of row i off by error_i.
+
+    A term changes with its scores by B + c L' at most, and L' is largest where the row's own score is lowest.
+    """
+    lowered = scores.copy()
+    lowered[np.arange(len(lowered)), problem.labels] -= 2.0 * error
+    slopes = problem.costs * np.abs(problem.loss.gradient(lowered, problem.labels)).sum(axis=1)
+    return float(error @ (slopes + np.abs(B).sum(axis=1)))
 
 
 def _certify_kernel(problem: KernelJoint, B: Array, moved: float) -> Certificate:
     F = problem.gram.many_scores(B, exact=True)
     _, conjugates, rows, worst = terms(problem, F, B)
     square = max(float(np.vdot(B, F)), 0.0)
-    # A score is uncertain by its rounding, and a row's term by that times its slope: |B_i| and |c L'|, both at most so:
-    score = FLOAT64_ROUNDING * float(np.abs(problem.gram.diagonal).max(initial=0.0)) * float(np.abs(B).sum())
-    slopes = np.abs(problem.costs[:, None] * problem.loss.gradient(F, problem.labels)).sum() + np.abs(B).sum()
-    rounding = score * float(slopes)
-    dual = -0.5 * square - conjugates - rounding
+    relative = FLOAT64_ROUNDING + problem.gram.float64_error
+    score = relative * float(np.abs(problem.gram.diagonal).max(initial=0.0)) * float(np.abs(B).sum())
+    doubt = _doubt(problem, F, B, np.full(problem.n, score))
+    dual = -0.5 * square - conjugates - doubt
     _, reason = problem.gram.definiteness(np.flatnonzero(B.any(axis=1)))
-    gap = rows + rounding
-    return Certificate(dual + gap, dual, gap, worst + 2.0 * score, math.nan, math.sqrt(square), moved, rounding, reason)
+    gap = rows + 2.0 * doubt
+    return Certificate(dual + gap, dual, gap, worst + 2.0 * score, math.nan, math.sqrt(square), moved, doubt, reason)
 
 
 def inside(problem: JointProblem, B: Array) -> Array:

@@ -56,6 +56,11 @@ class JointGram(Protocol):
     working_rows: int
     values_computed: int
 
+    @property
+    def float64_error(self) -> float:
+        """A bound on the relative error of float64 values, beyond that of usual arithmetic."""
+        ...
+
     def submatrix(self, rows: Array, older: Array | None = None, places: Array = ...) -> Array:
         """K among ``rows``, in borrowed memory; the first of them are at ``places`` in ``older``, K of other rows."""
         ...

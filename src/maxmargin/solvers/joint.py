@@ -29,6 +29,7 @@ class StoredGram:
 
     n_jobs = 1
     values_computed = 0
+    float64_error = 0.0
 
     def __init__(self, K: Array) -> None:
         self._K = K

@@ -32,6 +32,7 @@ from maxmargin.core.joint import JointProblem, KernelJoint, LinearJoint
 from maxmargin.core.linear import Point
 from maxmargin.core.rows import Array
 from maxmargin.core.turned import Turned, turned
+from maxmargin.solvers.primal.descent import OVERFLOW
 
 MOST_UNKNOWNS = 1500  # weights of a Newton system: its matrix takes 18 MB, its factor a tenth of a second
 MOST_WORK = 1e10  # multiplications to build a system: about a second
@@ -244,11 +245,9 @@ class Program:
 
 
 class _System:
-    """The matrix H = I + sum_i G_i (x) l_i l_i' at a state, and its solutions.
+    """The matrix H = I + sum_i G_i (x) l_i l_i' with G_i = N_i'N_i at a state, its factor R'R = H, and solutions.
 
-    G_i = N_i'N_i. The triangle R with R'R = H is Cholesky's while its pivots are far from rounding. Later, when rows
-    that weigh 1e15 meet others that weigh nothing, it comes from the QR decomposition of the matrix with the rows of
-    I and of N_i (x) l_i', which sees their square roots only (Bjorck 1987, corrected seminormal equations).
+    Near the end rows that weigh 1e15 meet others that weigh nothing: what a solution leaves is solved for again.
     """
 
     def __init__(self, program: Program, state: State) -> None:
@@ -315,4 +314,6 @@ class _System:
                 break
             H[diagonal] = (1.0 + little) * sizes
             R, failed = _POTRF(H)
+        if failed:
+            raise FloatingPointError(OVERFLOW)
         return R
