@@ -40,9 +40,8 @@ def certify_joint(problem: JointProblem, point: Point) -> Certificate:
 
 def _certify_linear(problem: LinearJoint, V: Array, B: Array, moved: float) -> Certificate:
     design = problem.design
-    Q, Q_sizes = (
-        np.stack(parts) for parts in zip(*map(design.combine_and_sizes, np.ascontiguousarray(B.T)), strict=True)
-    )
+    columns = np.ascontiguousarray(B.T)
+    Q, Q_sizes = (np.stack(parts) for parts in zip(*map(design.combine_and_sizes, columns), strict=True))
     scores, sizes = (np.column_stack(parts) for parts in zip(*map(design.scores_and_sizes, V), strict=True))
     losses, conjugates, rows, worst = terms(problem, scores, B)
     off, Q_error = V - Q, rounding(problem.n, Q_sizes)
