@@ -121,7 +121,8 @@ def test_a_proof_that_the_limit_leaves_no_time_for(clock, monkeypatch):
 @pytest.mark.parametrize("seconds", [0.5, 1.0, 10.0])
 def test_passes_over_wide_rows(seconds, clock, monkeypatch):
     chunk = 0.1  # seconds of one of the five chunks of a pass
-    for name in ("_scores", "_combine", "_weighted_product", "_column_squares"):
+    passes = ("_scores", "_scores_and_sizes", "_combine", "_combine_and_sizes", "_weighted_product", "_column_squares")
+    for name in passes:
         monkeypatch.setattr(design, name, slow(getattr(design, name), clock, chunk))
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 4000)), np.arange(300) % 2

@@ -308,3 +308,14 @@ def squared_norms(rows: Rows) -> Array:
     with np.errstate(over="ignore"):
         squares = as_csr(rows._replace(data=rows.data.astype(np.float64) ** 2))
         return np.asarray(squares.sum(axis=1)).ravel()
+
+
+def finite_squared_norms(rows: Rows) -> Array:
+    """||x_i||^2 in float64; an error where that overflows."""
+    squares = squared_norms(rows)
+    if not np.isfinite(squares).all():
+        raise ValueError(
+            f"Row {int(np.argmin(np.isfinite(squares)))} of X is too large: its squared length overflows. "
+            "Scale the features."
+        )
+    return squares

@@ -11,7 +11,7 @@ import contextvars
 import os
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from maxmargin.core import limits
@@ -126,49 +126,82 @@ def _run_on_pool(run: Callable[[], None], workers: int, helps: bool, halt: Calla
 
     Whatever is raised here while workers are busy (Ctrl-C, the handler of another signal) travels on when they ended.
     """
-    futures: list[Future[None]] = []
+    turns: list[_Turn] = []
     try:
-        _submit(run, workers, futures)
-        if helps or not futures:
+        _submit(run, workers, turns)
+        if helps or not turns:
             run()
-        while wait(futures, timeout=WAKE).not_done:
-            pass  # a signal may reach another thread of the process: only waking up lets this one see it
-        for future in futures:
-            future.result()
+        for turn in turns:
+            turn.wait(called_off=helps)  # what has not begun by now would find nothing left to do
     except BaseException as cause:
         kept = halt(cause)
-        _wait_out(futures)
+        _wait_out(turns)
         if not kept:
             raise
         run()  # if no worker was there yet, the tasks are still to be taken; they end at once
+    for turn in turns:
+        if turn.failure is not None:
+            raise turn.failure
 
 
-def _submit(run: Callable[[], None], workers: int, futures: list[Future[None]]) -> None:
-    """``run`` on so many threads of the pool; on fewer or none where it takes no more work. Writes: futures.
+class _Turn:
+    """A worker's part in a map. It is known before the pool is: Ctrl-C may strike while the pool takes it."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work = work
+        self._lock = threading.Lock()
+        self._begun = self._off = False
+        self._ended = threading.Event()
+        self.failure: BaseException | None = None
+
+    def run(self) -> None:
+        """Work, unless called off. Sets: failure."""
+        with self._lock:
+            if self._off:
+                return
+            self._begun = True
+        try:
+            with blas_held():  # a worker's BLAS may have a number of threads of its own
+                self._work()
+        except BaseException as failure:
+            self.failure = failure
+        finally:
+            self._ended.set()
+
+    def wait(self, called_off: bool) -> None:
+        """Wait for its end; called off, it does not begin any more."""
+        if called_off:
+            with self._lock:
+                self._off = True
+            if not self._begun:
+                return
+        while not self._ended.wait(WAKE):
+            pass  # a signal may reach another thread of the process: only waking up lets this one see it
+
+
+def _submit(run: Callable[[], None], workers: int, turns: list[_Turn]) -> None:
+    """``run`` on so many threads of the pool; on fewer or none where it takes no more work. Writes: turns.
 
     It takes none in functions of ``atexit``, and where the system refuses another thread.
     """
-    try:
-        for _ in range(workers):
-            futures.append(_shared_pool().submit(contextvars.copy_context().run, _held, run))  # noqa: PERF401
-    except RuntimeError:
-        pass
-
-
-def _held(run: Callable[[], None]) -> None:
-    """``run`` in a worker, whose BLAS may have a number of threads of its own."""
-    with blas_held():
-        run()
-
-
-def _wait_out(futures: list[Future[None]]) -> None:
-    """Wait for workers that were told to stop, whatever else is raised: their memory is given away next."""
-    while True:
+    for _ in range(workers):
+        turns.append(_Turn(run))
         try:
-            wait(futures)
+            _shared_pool().submit(contextvars.copy_context().run, turns[-1].run)
+        except RuntimeError:
+            turns.pop()
             return
-        except BaseException:
-            pass
+
+
+def _wait_out(turns: list[_Turn]) -> None:
+    """Wait for workers that were told to stop, whatever else is raised: their memory is given away next."""
+    for turn in turns:
+        while True:
+            try:
+                turn.wait(called_off=True)
+                break
+            except BaseException:
+                continue
 
 
 def _checked(fn: Callable[[Item], Result], item: Item, unchecked: bool) -> Result:

@@ -74,6 +74,10 @@ def solve_kernel_joint(training: Training) -> tuple[dict[str, Any], list[Any]]:
             gram = training.shared_gram()
         except limits.OutOfTime:
             return _unsolved(training, Status.TIME_LIMIT)
+        except KeyboardInterrupt:
+            if training.svc.interrupt != "keep":
+                raise
+            return _unsolved(training, Status.INTERRUPTED)
         ended = training.prepare(gram)
         try:
             if ended:

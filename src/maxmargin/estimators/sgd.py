@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core import checks
 from maxmargin.core.checks import Rule
-from maxmargin.core.rows import Array, rows_of
+from maxmargin.core.rows import Array, finite_squared_norms, rows_of
 from maxmargin.core.threads import effective_jobs, thread_map
 from maxmargin.estimators.linear_svc import probabilities
 from maxmargin.estimators.linear_training import few_merged, is_loss
@@ -83,6 +83,7 @@ class _OnlineLearner(BaseEstimator):
         n = X.shape[0]
         factors = np.ones(n) if drawn else weights / weights.mean()
         rows, scale = rows_of(X, X.dtype), float(bool(parameters.fit_intercept))
+        finite_squared_norms(rows)  # beyond float64 every step length is zero, and so are the weights
         descents = [Descent(rows, y, factors, self._loss(), lam, scale) for y in targets]
         rng = np.random.default_rng(check_random_state(parameters.random_state).randint(2**31 - 1))
         batch, jobs = min(parameters.batch_size, n), effective_jobs(parameters.n_jobs)
@@ -101,7 +102,7 @@ class _OnlineLearner(BaseEstimator):
             thread_map(run, range(len(descents)), jobs)
             self._take_weights()
             if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
-                raise FloatingPointError(
+                raise ValueError(
                     f"{type(self).__name__}: the weights grew without bound in season {number}: the step length "
                     f"{lengths[0]:g} is too large for these features. Scale the features or shorten the steps."
                 )

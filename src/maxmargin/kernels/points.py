@@ -90,13 +90,7 @@ def vectors(X: Any, dtype: Any, centre: Array | None = None) -> Vectors:
     if centre is not None:
         X = shifted(X, centre, dtype)
     rows = storage.rows_of(X, dtype)
-    squares = storage.squared_norms(rows)
-    if not np.isfinite(squares).all():
-        raise ValueError(
-            f"Row {int(np.argmin(np.isfinite(squares)))} of X is too large: its squared length overflows. "
-            "Scale the features."
-        )
-    return Vectors(rows, squares)
+    return Vectors(rows, storage.finite_squared_norms(rows))
 
 
 def shifted(X: Any, centre: Array, dtype: Any) -> Any:
