@@ -1,6 +1,8 @@
 # Every target makes its own virtual environment in .venv and installs what it needs.
 PYTHON ?= python3
 BIN := .venv/bin
+# Two processes: many tests use one thread, and those that use more share the cores well.
+TESTERS := -n 2 --dist worksteal
 .DEFAULT_GOAL := help
 
 .PHONY: help demo test lint bench docs clean
@@ -27,8 +29,8 @@ demo: .venv/with-plots
 	$(BIN)/maxmargin demo
 
 test: .venv/with-test
-	$(BIN)/python -m pytest
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/unit -q -m "not large"
+	$(BIN)/python -m pytest $(TESTERS)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/unit -q -m "not large" $(TESTERS)
 
 lint: .venv/with-lint .venv/with-test
 	$(BIN)/ruff check .

@@ -95,5 +95,4 @@ def test_the_worst_row_of_a_block(loss):
     task, rng = linear_problem(X, labels, loss), np.random.default_rng(0)
     B, scores = inside(task, rng.normal(size=(30, 4))), rng.normal(size=(4, 30))
     slow = max(row_violation(loss, 1.0, labels[i], scores[:, i].copy(), B[i]) for i in range(30))
-    for found in (_worst, _worst.py_func):
-        assert found(labels, task.costs, loss, scores, B) == slow > 0.0
+    assert _worst(labels, task.costs, loss, scores, B) == slow > 0.0

@@ -102,6 +102,7 @@ def test_blas_is_held_until_the_last_one_leaves(two_threads):
     assert numbers() == two_threads
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("machine", [SVC, LinearSVC])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_fits_in_four_threads_see_one_blas_thread(two_threads, machine, n_jobs):
@@ -260,6 +261,7 @@ with blas.limit(limits=2):
 """
 
 
+@pytest.mark.large
 @needs_fork
 def test_forks_while_threads_fit():
     """A fork shuts the threads of OpenBLAS down and froze where they were at work."""
@@ -347,6 +349,7 @@ def test_an_error_in_a_task_ends_the_others():
     assert told == [True]
 
 
+@pytest.mark.large
 @needs_signals
 @pytest.mark.parametrize("interrupt", ["raise", "keep"])
 @pytest.mark.parametrize("machine", [SVC, LinearSVC])
