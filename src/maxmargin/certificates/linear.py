@@ -36,8 +36,9 @@ def certify_linear(problem: LinearProblem, point: Point) -> Certificate:
         beta = row_multipliers(problem, z)  # none, or outside of their domain after a change of data
     beta, moved = balanced(problem, beta)
     q, q_sizes = problem.design.combine_and_sizes(beta)
-    if problem.penalty == "l1":
-        excess = max(1.0, float(np.abs(q[problem.penalized]).max(initial=0.0)))
+    if problem.penalty == "l1":  # also the true q, which is known to within its rounding, must keep the bound
+        largest = np.abs(q) + rounding(problem.n, q_sizes)
+        excess = max(1.0, float(largest[problem.penalized].max(initial=0.0)))
         beta, q, q_sizes, moved = beta / excess, q / excess, q_sizes / excess, max(moved, 1.0 - 1.0 / excess)
     losses, conjugates, computed, worst = fenchel_young(problem.loss, problem.y, problem.costs, z, beta)
     error = rounding(problem.d, sizes)

@@ -40,8 +40,9 @@ class _Hold:
         """One more holder. Sets: holders, numbers."""
         self.holders.add(holder)
         for library in libraries:
-            if library not in self.numbers:
-                self.numbers[library] = library.get_num_threads()
+            number = library.get_num_threads()
+            self.numbers.setdefault(library, number)
+            if number != 1:
                 _set_threads(library, 1)
 
     def leave(self, holder: _Holder) -> None:

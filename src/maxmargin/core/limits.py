@@ -54,7 +54,7 @@ def last_moment(end: float, time_limit: float | None) -> float:
 
 @contextmanager
 def unlimited() -> Iterator[None]:
-    """Run the body without limits: the proof of an interrupted fit is still worked out to its end."""
+    """Run the body without the limits in force: the proof of an interrupted fit is still worked out."""
     token = _current.set(None)
     try:
         yield

@@ -65,6 +65,11 @@ def as_csr(rows: CsrRows) -> sparse.csr_array:
     return sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(count(rows), rows.width))
 
 
+def dense_rows(rows: Rows) -> DenseRows:
+    """The same rows with their zeros."""
+    return rows if isinstance(rows, DenseRows) else _read_only(DenseRows(as_csr(rows).toarray()))
+
+
 def count(rows: Rows) -> int:
     """Number of rows."""
     return len(rows.values) if isinstance(rows, DenseRows) else len(rows.indptr) - 1

@@ -30,11 +30,12 @@ def signals_deferred() -> Iterator[None]:
         yield
         return
     process, handlers, arrived = os.getpid(), _python_handlers(), Arrived()
+    done = threading.Event()
 
     def note(number: int, frame: FrameType | None) -> None:
-        if os.getpid() == process:
+        if os.getpid() == process and not done.is_set():
             arrived.append((number, frame))
-        else:  # in a child that another thread forked meanwhile, where the body does not go on
+        else:  # after the body, while handlers are put back; or in a child that another thread forked meanwhile
             handlers[number](number, frame)
 
     with ExitStack() as at_the_end:
@@ -42,6 +43,7 @@ def signals_deferred() -> Iterator[None]:
         for number, handler in handlers.items():
             at_the_end.callback(signal.signal, number, handler)
             signal.signal(number, note)
+        at_the_end.callback(done.set)
         yield
 
 

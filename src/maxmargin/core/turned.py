@@ -17,8 +17,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import svd
+from scipy.linalg import LinAlgError, svd
 
+from maxmargin.core import limits
 from maxmargin.core.design import Design
 from maxmargin.core.rows import Array, CsrRows, as_csr
 
@@ -46,7 +47,11 @@ def turned(design: Design) -> Turned:
     rows = apart - 2.0 * np.outer(apart @ normal, normal)
     rows[:, -1] -= length
     # The mean's column stays as it is: its size would round the others.
-    left, sizes, right = svd(rows[:, :-1], full_matrices=False)
+    limits.checkpoint()
+    try:
+        left, sizes, right = svd(rows[:, :-1], full_matrices=False)
+    except LinAlgError as problem:
+        raise FloatingPointError("the singular vectors of the rows cannot be worked out") from problem
     directions = np.zeros((design.d, len(sizes) + 1))
     directions[:-1, :-1], directions[-1, -1] = right.T, 1.0
     basis = directions - 2.0 * np.outer(normal, normal @ directions)

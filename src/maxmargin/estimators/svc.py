@@ -113,7 +113,8 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     time_limit : float, default=None
         Seconds for the whole fit, certificate included. A fit that runs out of time keeps its best model;
         where no time is left for its proof either, ``certificate_`` holds NaN and says so. A call of your own kernel
-        function is not interrupted.
+        function is not interrupted, and a limit that passes before the values of few objects are known leaves a model
+        without support vectors.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         For ``multi_class="ovo"`` and three classes or more: one value per class, or one per pair of classes.
     break_ties : bool, default=False
@@ -180,7 +181,7 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
     reduction_: Reduction
     trace_: Any
     _fitted_as: str  # the multi_class of the last fit
-    _weights: Array  # w of the linear kernel
+    _weights: Array | None  # w of the linear kernel
     _float32: bool = False  # whether all pairs were solved with float32 tiles
 
     def __init__(
@@ -326,6 +327,7 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         check_is_fitted(self)
         if not isinstance(self.kernel_, Linear):
             raise AttributeError("coef_ exists for the linear kernel only: w lies in feature space otherwise.")
+        assert self._weights is not None
         return self._weights
 
     def _pairwise(self) -> bool:

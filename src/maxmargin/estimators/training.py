@@ -442,10 +442,9 @@ class Training:
         }
 
     def _weights(self, betas: list[Array]) -> Array:
-        """W = sum_i beta_i x_i of every machine, about the rows' own origin: sum(beta) = 0 where that was moved."""
-        all_rows = len(betas) != len(self.tasks)  # a joint machine: multipliers of all rows for every class
-        rows = [None] * len(betas) if all_rows else [task.rows for task in self.tasks]
-        parts = [beta @ (self.X if some is None else self.X[some]) for some, beta in zip(rows, betas, strict=True)]
+        """The weights sum_i beta_i x_i of every machine. The origin may have been moved: sum(beta) = 0 there."""
+        each = zip(self.tasks, betas, strict=True)
+        parts = [beta @ (self.X if task.rows is None else self.X[task.rows]) for task, beta in each]
         return np.stack([np.asarray(w, np.float64).ravel() for w in parts])
 
     def _refuse_inseparable(self, index: int, solution: Solution, problem: BoxQP) -> None:

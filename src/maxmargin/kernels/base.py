@@ -153,8 +153,10 @@ class Kernel(ABC):
 
 
 def as_matrix(X: Any) -> Any:
-    """Lists of numbers become arrays; everything else is left to the kernel."""
-    if sparse.issparse(X) or isinstance(X, np.ndarray):
+    """Lists of numbers become arrays, sparse matrices of any form CSR; everything else is left to the kernel."""
+    if sparse.issparse(X):
+        return sparse.csr_array(X)
+    if isinstance(X, np.ndarray):
         return X
     return as_objects(X) if holds_objects(X) else np.asarray(X, np.float64)
 
@@ -261,6 +263,9 @@ class Product(Composed):
         left, right = (part.float32_errors(A, longest) for part in self.parts)
         return None if left is None or right is None else left + right
 
+    def float64_error(self, A: Any) -> float:
+        return sum(part.float64_error(A) for part in self.parts)
+
 
 @dataclass(frozen=True)
 class Scaled(Composed):
@@ -349,3 +354,6 @@ class Normalized(Composed):
     def float32_errors(self, A: Any, longest: float | None = None) -> Array | None:
         errors = self.kernel.float32_errors(A, longest)
         return None if errors is None else 2.0 * errors
+
+    def float64_error(self, A: Any) -> float:
+        return 2.0 * self.kernel.float64_error(A)

@@ -70,8 +70,11 @@ class Vectors:
         return self._differences(other, True)
 
     def _differences(self, other: Vectors, squared: bool) -> Array:
+        left, right = self.rows, other.rows
+        if type(left) is not type(right):
+            left, right = (storage.dense_rows(rows) for rows in (left, right))
         out = np.empty((len(self), len(other)), self.dtype)
-        storage.distances(self.rows, other.rows, squared, out)
+        storage.distances(left, right, squared, out)
         return out
 
     def _tile(self, other: Vectors, loop: Any) -> Array:
@@ -89,6 +92,9 @@ def vectors(X: Any, dtype: Any, centre: Array | None = None) -> Vectors:
     """Rows of ``X`` as vectors of ``dtype``, minus ``centre``: norms then are small and cancel less."""
     if centre is not None:
         X = shifted(X, centre, dtype)
+    if sparse.issparse(X) and not X.has_canonical_format:  # loops meet columns in ascending order, each once
+        X = X.copy()
+        X.sum_duplicates()
     rows = storage.rows_of(X, dtype)
     return Vectors(rows, storage.finite_squared_norms(rows))
 
@@ -107,7 +113,7 @@ def shifted(X: Any, centre: Array, dtype: Any) -> Any:
 
 def _sparse_shifted(X: Any, centre: Array) -> Any:
     columns, n = np.flatnonzero(centre), X.shape[0]
-    indptr = np.arange(n + 1, dtype=np.int32) * len(columns)
+    indptr = np.arange(n + 1) * len(columns)
     shift = sparse.csr_array((np.tile(centre[columns], n), np.tile(columns, n), indptr), shape=X.shape)
     moved: Any = sparse.csr_array(X, dtype=np.float64) - shift
     moved.eliminate_zeros()

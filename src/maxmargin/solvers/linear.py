@@ -31,10 +31,13 @@ _MADE: dict[str, Callable[..., Any]] = {
 
 def solve_linear(problem: LinearProblem, solver: str = "auto", options: LinearOptions | None = None) -> LinearSolution:
     """Solve ``problem`` to a certified relative gap of ``tol``, or say how far it got."""
-    options = options or LinearOptions()
+    options, legs = options or LinearOptions(), choose(problem, solver)
     flat = flat_fit(problem)
     if total(problem.loss, problem.y, problem.costs, np.full(problem.n, flat.v[-1] if problem.free_bias else 0.0)) == 0:
-        return _without_steps(problem, flat)
+        proof = certify_linear(problem, flat)
+        if proof.relative_gap <= options.tol:
+            reason = "zero weights have no loss"
+            return LinearSolution(flat, Status.CONVERGED, proof, Trace(), 0, "none", reason, problem.design.passes)
 
     def make(leg: Leg, start: Point) -> Any:
         made = ProximalNewton if problem.penalty == "l1" else _MADE[leg.solver]
@@ -51,7 +54,7 @@ def solve_linear(problem: LinearProblem, solver: str = "auto", options: LinearOp
         short=lambda proof: proof.relative_gap,
         proof_seconds=lambda elapsed: 4.0 * elapsed / max(problem.design.passes, 4.0),  # two passes, and as much again
     )
-    return pursue(aim, choose(problem, solver), options)
+    return pursue(aim, legs, options)
 
 
 def flat_fit(problem: LinearProblem) -> Point:
@@ -64,10 +67,3 @@ def flat_fit(problem: LinearProblem) -> Point:
     if problem.free_bias:
         v[-1] = 0.5 * float(problem.y.min()) + 0.5 * float(problem.y.max())
     return Point(v, np.zeros(problem.n))
-
-
-def _without_steps(problem: LinearProblem, point: Point) -> LinearSolution:
-    reason = "zero weights have no loss"
-    return LinearSolution(
-        point, Status.CONVERGED, certify_linear(problem, point), Trace(), 0, "none", reason, problem.design.passes
-    )

@@ -248,7 +248,8 @@ class _Solve:
         assert self.best is not None
         point, certificate = self.best
         unbounded = not np.isfinite(certificate.primal) and not certificate.reason
-        if unbounded or (self.overflowed and certificate.primal >= self.aim.at_zero):
+        useless = self.overflowed and not self._proved() and certificate.primal >= self.aim.at_zero
+        if unbounded or useless:
             raise ValueError(OVERFLOW)
         return LinearSolution(
             point=point,

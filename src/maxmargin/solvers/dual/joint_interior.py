@@ -35,7 +35,8 @@ from maxmargin.core.turned import Turned, turned
 from maxmargin.solvers.primal.descent import OVERFLOW
 
 MOST_UNKNOWNS = 1500  # weights of a Newton system: its matrix takes 18 MB, its factor a tenth of a second
-MOST_WORK = 1e10  # multiplications to build a system: about a second
+MOST_WORK = 1e10  # multiplications to build a system, or to turn the rows: about a second
+MOST_ENTRIES = 1e7  # of the rows with their zeros: turning takes several copies of 80 MB
 TO_THE_BOUND = 0.99  # of the way to the first multiplier or slack that would be zero
 RAISED = (1e-15, 1e-14, 1e-13, 1e-12, 1e-10, 1e-8)  # of its diagonal are added to a matrix that has no factor
 CORRECTIONS = 3  # solves with one factor, each for what the one before left
@@ -71,7 +72,9 @@ def work(problem: JointProblem) -> float:
 def affordable(problem: JointProblem) -> bool:
     """Whether Newton systems of this problem are small enough, can be worked out, and its kernel matrix may be kept."""
     if isinstance(problem, LinearJoint):
-        fits = bool(np.isfinite(problem.design.squared_norms().sum()))
+        n, d = problem.n, problem.design.d
+        small = n * d <= MOST_ENTRIES and n * d * min(n, d) <= MOST_WORK
+        fits = small and bool(np.isfinite(problem.design.squared_norms().sum()))
     else:
         fits = isinstance(problem, KernelJoint) and problem.n <= problem.gram.working_rows
     return fits and _unknowns(problem) <= MOST_UNKNOWNS and work(problem) <= MOST_WORK
@@ -84,8 +87,11 @@ def _unknowns(problem: JointProblem) -> int:
 
 def eigenrows(K: Array) -> Array:
     """Rows L with L L' = K, without the columns that are rounding."""
-    values, vectors = np.linalg.eigh(K)
-    kept = values > RANK * max(values[-1], 0.0)
+    try:
+        values, vectors = np.linalg.eigh(K.astype(np.float64))
+    except np.linalg.LinAlgError as problem:
+        raise FloatingPointError("the eigenvectors of the kernel matrix cannot be worked out") from problem
+    kept = values > max(RANK, float(np.finfo(K.dtype).eps)) * max(values[-1], 0.0)
     return vectors[:, kept] * np.sqrt(values[kept])
 
 
@@ -103,8 +109,10 @@ class JointInterior:
         else:
             assert isinstance(problem, KernelJoint)
             K = problem.gram.submatrix(np.arange(problem.n))
-            self.turned = Turned(eigenrows(K), np.empty((0, 0)))
-            problem.gram.give_back(K)
+            try:
+                self.turned = Turned(eigenrows(K), np.empty((0, 0)))
+            finally:
+                problem.gram.give_back(K)
         self.program = Program(problem, self.turned.rows)
         self.state = self.program.start()
         self.W, self.B = self.state.W, problem.zeros()
