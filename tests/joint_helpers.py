@@ -6,11 +6,11 @@ import clarabel
 import numpy as np
 from scipy import sparse
 
-from maxmargin.core.design import Design
-from maxmargin.core.joint import KernelJoint, LinearJoint
 from maxmargin.core.rows import rows_of
-from maxmargin.kernels import Gram
+from maxmargin.gram import Gram
 from maxmargin.losses.multiclass import JointLoss
+from maxmargin.problems.design import Design
+from maxmargin.problems.joint import KernelJoint, LinearJoint
 
 JOINT_LOSSES = [JointLoss(maximum, squared) for maximum in (True, False) for squared in (False, True)]
 

@@ -6,9 +6,6 @@ import clarabel
 import numpy as np
 from scipy import sparse
 
-from maxmargin.core.design import Design
-from maxmargin.core.linear import LinearProblem
-from maxmargin.core.problem import Bias
 from maxmargin.core.rows import rows_of
 from maxmargin.losses import (
     EpsilonInsensitive,
@@ -18,6 +15,9 @@ from maxmargin.losses import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
+from maxmargin.problems.box import Bias
+from maxmargin.problems.design import Design
+from maxmargin.problems.linear import LinearProblem
 
 CLASS_LOSSES = [Hinge(), SquaredHinge(), Logistic(), HuberHinge(), HuberHinge(0.05)]
 NUMBER_LOSSES = [EpsilonInsensitive(0.1), EpsilonInsensitive(0.0), SquaredEpsilonInsensitive(0.1)]

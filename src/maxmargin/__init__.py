@@ -15,13 +15,6 @@ if TYPE_CHECKING:
     from maxmargin.certificates import Margins as Margins
     from maxmargin.certificates import certify as certify
     from maxmargin.certificates import margins as margins
-    from maxmargin.core.problem import Bias as Bias
-    from maxmargin.core.problem import BoxQP as BoxQP
-    from maxmargin.core.problem import Loss as Loss
-    from maxmargin.core.problem import soft_margin as soft_margin
-    from maxmargin.core.solution import Certificate as Certificate
-    from maxmargin.core.solution import Progress as Progress
-    from maxmargin.core.solution import Status as Status
     from maxmargin.estimators import SGDSVC as SGDSVC
     from maxmargin.estimators import SGDSVR as SGDSVR
     from maxmargin.estimators import SVC as SVC
@@ -29,6 +22,13 @@ if TYPE_CHECKING:
     from maxmargin.estimators import LinearSVR as LinearSVR
     from maxmargin.kernels import mercer as mercer
     from maxmargin.preprocessing import Whitener as Whitener
+    from maxmargin.problems.box import Bias as Bias
+    from maxmargin.problems.box import BoxQP as BoxQP
+    from maxmargin.problems.box import Loss as Loss
+    from maxmargin.problems.box import soft_margin as soft_margin
+    from maxmargin.problems.solution import Certificate as Certificate
+    from maxmargin.problems.solution import Progress as Progress
+    from maxmargin.problems.solution import Status as Status
     from maxmargin.selection import Path as Path
     from maxmargin.selection import regularization_path as regularization_path
 
@@ -46,20 +46,21 @@ _HOMES = {
     "GaussianNB": "maxmargin.bayes",
     "MultinomialNB": "maxmargin.bayes",
     "Whitener": "maxmargin.preprocessing",
-    "Bias": "maxmargin.core.problem",
-    "BoxQP": "maxmargin.core.problem",
-    "Certificate": "maxmargin.core.solution",
-    "Loss": "maxmargin.core.problem",
+    "Bias": "maxmargin.problems.box",
+    "BoxQP": "maxmargin.problems.box",
+    "Certificate": "maxmargin.problems.solution",
+    "Loss": "maxmargin.problems.box",
     "Margins": "maxmargin.certificates",
-    "Progress": "maxmargin.core.solution",
-    "Status": "maxmargin.core.solution",
+    "Progress": "maxmargin.problems.solution",
+    "Status": "maxmargin.problems.solution",
     "certify": "maxmargin.certificates",
     "margins": "maxmargin.certificates",
     "mercer": "maxmargin.kernels",
-    "soft_margin": "maxmargin.core.problem",
+    "soft_margin": "maxmargin.problems.box",
 }
 _FOLDERS = (
-    "bayes", "certificates", "core", "estimators", "kernels", "lectures", "losses", "multiclass", "preprocessing",
+    "bayes", "certificates", "checks", "core", "estimators", "gram", "kernels", "lectures", "losses", "machines",
+    "models", "multiclass", "preprocessing", "problems",
     "report", "selection", "solvers", "textbook",
 )  # fmt: skip
 __all__ = [

@@ -14,8 +14,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, Status
-from maxmargin.kernels import RBF, Gram
-from maxmargin.kernels.gram import Residence
+from maxmargin.gram import Gram
+from maxmargin.gram.matrix import Residence
+from maxmargin.kernels import RBF
 from tests import helpers
 
 
@@ -226,8 +227,9 @@ def growth(work):
 rng = np.random.default_rng(0)
 """
 ONE_PROBLEM = """
-from maxmargin.core.problem import soft_margin
-from maxmargin.kernels import RBF, Gram
+from maxmargin.problems.box import soft_margin
+from maxmargin.gram import Gram
+from maxmargin.kernels import RBF
 from maxmargin.solvers import SMO, solve
 
 X = rng.normal(size=(20_000, 10)).astype(np.float32)

@@ -8,7 +8,7 @@ from maxmargin import SGDSVC, SGDSVR, LinearSVC, LinearSVR
 from maxmargin.core.rows import rows_of
 from maxmargin.losses import Hinge
 from maxmargin.losses.base import slope
-from maxmargin.solvers.primal.sgd import Descent, Iterates
+from maxmargin.solvers.linear.sgd import Descent, Iterates
 from tests import helpers
 from tests.api.test_linear import passes_all_checks
 

@@ -7,9 +7,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, LinearSVC
-from maxmargin.core import design, limits, twins
-from maxmargin.core.solution import Status
-from maxmargin.estimators.linear_training import few_merged
+from maxmargin.core import limits, twins
+from maxmargin.machines.linear import few_merged
+from maxmargin.problems import design
+from maxmargin.problems.solution import Status
 from tests import helpers
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from maxmargin import SVC, certify, margins, soft_margin
-from maxmargin.kernels import RBF, Gram, Linear
+from maxmargin.gram import Gram
+from maxmargin.kernels import RBF, Linear
 from tests.helpers import multipliers
 
 SEEDS = st.integers(0, 2**32 - 1)

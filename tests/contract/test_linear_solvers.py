@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.core.linear import Point
-from maxmargin.core.solution import Status
 from maxmargin.losses import Hinge, Logistic, SquaredHinge
+from maxmargin.problems.solution import Point, Status
 from maxmargin.solvers import choose as chooser
-from maxmargin.solvers import linear as driver
 from maxmargin.solvers.choose import Leg, choose, refuse
-from maxmargin.solvers.linear import LinearOptions, solve_linear
-from maxmargin.solvers.primal import descent, l1
+from maxmargin.solvers.linear import descent, l1
+from maxmargin.solvers.linear import solve as driver
+from maxmargin.solvers.linear.solve import LinearOptions, solve_linear
 from tests.linear_helpers import BIASES, CLASS_LOSSES, LOSSES, data, name_of, problem
 
 EXACT = ["newton", "alm", "dual_cd"]

@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 from maxmargin import Bias, Loss, Status, certify, soft_margin
-from maxmargin.kernels import RBF, Gram, Laplacian, Linear, Polynomial
+from maxmargin.gram import Gram
+from maxmargin.kernels import RBF, Laplacian, Linear, Polynomial
 from maxmargin.solvers import SMO, solve
 from tests import helpers
 

@@ -20,8 +20,9 @@ from maxmargin import SVC
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
 SVC(**{settings}).fit(X, X[:, 0] > 0).predict(X)
-from maxmargin.kernels import vectors, tiles
-from maxmargin.solvers.dual import steps
+from maxmargin.gram import tiles
+from maxmargin.kernels import vectors
+from maxmargin.solvers.box import steps
 kernels = [vectors.gaussian_exponents, tiles.add_rows, steps.pair_steps, steps.single_steps]
 print(sum(sum(k.stats.cache_misses.values()) for k in kernels), sum(sum(k.stats.cache_hits.values()) for k in kernels))
 """

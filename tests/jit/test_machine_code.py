@@ -20,8 +20,8 @@ DAMAGES = {
 }
 LOOPS = [f"{damage}_{kind}" for kind in ("nbi", "nbc") for damage in DAMAGES]
 
-USE = "from maxmargin.core.jit import kernel\nloops = []\n"
-USE += "".join(f"@kernel()\ndef {name}(x):\n    return 2.0 * x\nloops.append({name})\n" for name in LOOPS)
+USE = "from maxmargin.core.jit import jit\nloops = []\n"
+USE += "".join(f"@jit()\ndef {name}(x):\n    return 2.0 * x\nloops.append({name})\n" for name in LOOPS)
 USE += "assert all(loop(21.0) == 42.0 for loop in loops)\n"
 USE += "print('misses', sum(sum(loop.stats.cache_misses.values()) for loop in loops))\n"
 

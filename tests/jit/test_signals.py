@@ -43,7 +43,7 @@ print("hits", sum(use().cache_hits.values()))
 assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 """
 
-LOOP = "from maxmargin.core.jit import kernel\n@kernel()\ndef double(x):\n    return 2.0 * x\n"
+LOOP = "from maxmargin.core.jit import jit\n@jit()\ndef double(x):\n    return 2.0 * x\n"
 
 AT_EXIT = "import atexit\nfrom loop import double\natexit.register(lambda: print(double(21.0)))\n"
 

@@ -6,7 +6,8 @@ from scipy import sparse
 from sklearn.svm import SVC as LibSVM
 
 from maxmargin import SVC, Status, certify, soft_margin
-from maxmargin.kernels import RBF, Gram, Laplacian, Linear, Polynomial
+from maxmargin.gram import Gram
+from maxmargin.kernels import RBF, Laplacian, Linear, Polynomial
 from tests import helpers
 
 RELATIVE = 1e-6

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from maxmargin import SVC, certify, margins, soft_margin
-from maxmargin.kernels import RBF, Gram, Linear, Polynomial
+from maxmargin.gram import Gram
+from maxmargin.kernels import RBF, Linear, Polynomial
 from tests.helpers import NOTES_ALPHA, NOTES_SUPPORT, NOTES_X, NOTES_Y, multipliers
 
 

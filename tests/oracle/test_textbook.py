@@ -10,7 +10,8 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import SVC, Bias, LinearSVC, Loss, certify, soft_margin, textbook
-from maxmargin.kernels import RBF, Gram, Linear
+from maxmargin.gram import Gram
+from maxmargin.kernels import RBF, Linear
 from maxmargin.textbook import (
     decomposition,
     dual_ascent,

@@ -9,7 +9,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, LinearSVC, LinearSVR, Status, certify, soft_margin
-from maxmargin.kernels import RBF, Gram, Laplacian, Precomputed
+from maxmargin.gram import Gram
+from maxmargin.kernels import RBF, Laplacian, Precomputed
 from maxmargin.kernels.points import centre_of
 from tests.reliability import long_double, random_fits
 

@@ -16,8 +16,8 @@ from sklearn.preprocessing import OneHotEncoder
 import maxmargin
 from maxmargin import CategoricalNB, GaussianNB, MultinomialNB
 from maxmargin.bayes import categorical, gaussian, multinomial
-from maxmargin.core.moments import _follow, grouped_moments, moments
 from maxmargin.core.rows import rows_of
+from maxmargin.preprocessing.moments import _follow, grouped_moments, moments
 
 IRIS_X, IRIS_Y = load_iris(return_X_y=True)
 SEEDS = st.integers(0, 2**32 - 1)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from maxmargin import Bias, Loss, Status, certify, margins, soft_margin
 from maxmargin.certificates import distances, feasible_point, hull_distance, separates
-from maxmargin.kernels import RBF, Gram, Linear, Precomputed
+from maxmargin.gram import Gram
+from maxmargin.kernels import RBF, Linear, Precomputed
 from maxmargin.solvers import SMO, solve
 from tests import helpers
 

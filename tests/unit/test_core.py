@@ -11,8 +11,8 @@ from scipy import sparse
 from threadpoolctl import threadpool_info
 
 from maxmargin.core import limits, rows, threads
-from maxmargin.core.solution import Certificate, Progress, Status, Trace, combine
 from maxmargin.core.twins import find_twins
+from maxmargin.problems.solution import Certificate, Progress, Status, Trace, combine
 
 RNG = np.random.default_rng(0)
 A = RNG.normal(size=(4, 6)) * (RNG.random((4, 6)) < 0.5)

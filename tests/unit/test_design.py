@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.core import design as module
-from maxmargin.core.design import Design
 from maxmargin.core.rows import rows_of
+from maxmargin.problems import design as module
+from maxmargin.problems.design import Design
 
 
 def made(kind, dtype, n=300, d=7, scale=2.0, n_jobs=1):

@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 
 from maxmargin.core import rows as storage
-from maxmargin.kernels import RBF, Gram, GramFunction, Laplacian, Linear, Polynomial, Precomputed
-from maxmargin.kernels.gram import Residence
-from maxmargin.kernels.sharing import SharedBlocks
-from maxmargin.kernels.tiles import (
+from maxmargin.gram import Gram
+from maxmargin.gram.matrix import Residence
+from maxmargin.gram.sharing import SharedBlocks
+from maxmargin.gram.tiles import (
     add_rows,
     assemble,
     copy_rows,
@@ -18,6 +18,7 @@ from maxmargin.kernels.tiles import (
     scatter,
     scatter_across,
 )
+from maxmargin.kernels import RBF, GramFunction, Laplacian, Linear, Polynomial, Precomputed
 from tests import helpers
 
 N = 600
@@ -57,7 +58,7 @@ def test_counters_and_eviction():
 
 @pytest.mark.parametrize("picked", [True, False])
 def test_a_working_set_takes_over_what_the_one_before_knew(picked, monkeypatch):
-    monkeypatch.setattr("maxmargin.kernels.gram.PICK_NS", 0.0 if picked else 1e9)
+    monkeypatch.setattr("maxmargin.gram.matrix.PICK_NS", 0.0 if picked else 1e9)
     gram = Gram(RBF(0.3), X, n_jobs=2)
     first = np.arange(0, 300)
     older = gram.submatrix(first)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from maxmargin.core.jit import kernel, larger, power_of_two, smaller
+from maxmargin.core.jit import jit, larger, power_of_two, smaller
 from maxmargin.kernels import RBF
 from maxmargin.kernels.vectors import gaussian32
 
 
-@kernel(reductions=True)
+@jit(reductions=True)
 def extremes(x):
     """Smallest and largest value."""
     low, high = x[0], x[0]
@@ -25,7 +25,7 @@ def test_larger_and_smaller(dtype):
     assert smaller(1.0, 2.0) == 1.0
 
 
-@kernel()
+@jit()
 def powers(exponents, out):
     """Powers of two. Writes: out."""
     for i in range(len(exponents)):

@@ -5,11 +5,11 @@ import pytest
 
 from maxmargin.certificates.joint import certify_joint, inside, terms
 from maxmargin.core import limits
-from maxmargin.core.linear import Point
 from maxmargin.kernels import RBF
 from maxmargin.losses.multiclass import row_violation
-from maxmargin.solvers.dual.joint_kernel import JointBlocks, _worst
-from maxmargin.solvers.joint import solve_joint
+from maxmargin.problems.solution import Point
+from maxmargin.solvers.joint.blocks import JointBlocks, _worst
+from maxmargin.solvers.joint.solve import solve_joint
 from maxmargin.solvers.pursuit import LinearOptions
 from tests.joint_helpers import (
     JOINT_LOSSES,

@@ -5,7 +5,7 @@ import pytest
 
 from maxmargin.certificates.joint import certify_joint
 from maxmargin.kernels import RBF
-from maxmargin.solvers.dual.joint_interior import JointInterior, Program, State, _System, affordable, eigenrows
+from maxmargin.solvers.joint.interior import JointInterior, Program, State, _System, affordable, eigenrows
 from tests.joint_helpers import (
     JOINT_LOSSES,
     blobs,

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxmargin.certificates.linear import balanced, best_bias, certify_linear, row_multipliers
-from maxmargin.core.linear import Point
-from maxmargin.core.problem import Bias
 from maxmargin.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
 from maxmargin.losses.base import dual_step, total
+from maxmargin.problems.box import Bias
+from maxmargin.problems.solution import Point
 from tests.linear_helpers import BIASES, LOSSES, data, name_of, optimum_by_clarabel, problem
 
 CONIC = [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1), SquaredEpsilonInsensitive(0.1)]

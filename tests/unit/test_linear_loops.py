@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.core import design
 from maxmargin.core.rows import rows_of
 from maxmargin.losses import EpsilonInsensitive, Hinge, SquaredHinge
 from maxmargin.losses import base as losses
-from maxmargin.solvers.dual import coordinate
-from maxmargin.solvers.primal import l1, sgd
+from maxmargin.problems import design
+from maxmargin.solvers.linear import coordinate, l1, sgd
 from tests.linear_helpers import LOSSES, data, name_of
 
 

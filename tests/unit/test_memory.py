@@ -10,7 +10,7 @@ import pytest
 
 from maxmargin import SVC
 from maxmargin.core import buffers, memory
-from maxmargin.kernels.gram import default_budget
+from maxmargin.gram.matrix import default_budget
 
 MB, GB = 1 << 20, 1 << 30
 NO_LIMIT = str(2**63 - 4096)  # what version 1 of control groups writes
@@ -140,7 +140,7 @@ def test_an_error_of_numpy_names_the_parameter_too(monkeypatch):
     def full(*_):
         raise MemoryError("Unable to allocate 7.28 TiB for an array")
 
-    monkeypatch.setattr("maxmargin.estimators.training.Gram", full)
+    monkeypatch.setattr("maxmargin.machines.kernel.Gram", full)
     with pytest.raises(MemoryError, match=r"7.28 TiB for an array. It may use 20 MB .* Lower cache_size"):
         SVC(cache_size=20).fit([[0.0], [1.0]], [0, 1])
 

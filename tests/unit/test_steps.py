@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from maxmargin.kernels import RBF
-from maxmargin.solvers.dual.newton import polish
-from maxmargin.solvers.dual.steps import Block, pair_steps, single_steps
+from maxmargin.solvers.box.newton import polish
+from maxmargin.solvers.box.steps import Block, pair_steps, single_steps
 from tests import helpers
 
 X, Y = helpers.moons(30)

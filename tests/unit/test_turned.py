@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.core.design import Design
 from maxmargin.core.rows import rows_of
-from maxmargin.core.turned import turned
+from maxmargin.problems.design import Design
+from maxmargin.solvers.joint.turned import turned
 
 
 @pytest.mark.parametrize("scale", [0.0, 1.0, 1e3])

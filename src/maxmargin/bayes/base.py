@@ -33,8 +33,8 @@ from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core import checks
-from maxmargin.core.checks import Rule
+from maxmargin import checks
+from maxmargin.checks import Rule
 from maxmargin.core.rows import Array
 
 
@@ -79,7 +79,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Self
             The fitted estimator.
         """
-        checks.parameters(self, self._rules)
+        checks.check_parameters(self, self._rules)
         X, y = self._labelled(X, y, reset=True)
         weights, X, y = checks.weighted(sample_weight, X, y)
         classes = np.unique(y)
@@ -108,7 +108,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Self
             The estimator.
         """
-        checks.parameters(self, self._rules)
+        checks.check_parameters(self, self._rules)
         first = not hasattr(self, "classes_")
         X, y = self._labelled(X, y, reset=first)
         known = checks.stream_classes(self, y, classes)

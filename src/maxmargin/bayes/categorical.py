@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin import checks
+from maxmargin.bayes import categories
 from maxmargin.bayes.base import DISCRETE_RULES, DiscreteNaiveBayes
-from maxmargin.core import checks
-from maxmargin.core.checks import MOST_CATEGORIES, Rule
-from maxmargin.core.jit import kernel
+from maxmargin.bayes.categories import MOST_CATEGORIES
+from maxmargin.checks import Rule
+from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array, rows_of
 
 
@@ -125,12 +127,12 @@ class CategoricalNB(DiscreteNaiveBayes):
 
     def _labelled(self, X: Any, y: Any, reset: bool) -> tuple[Array, Array]:
         X, y = checks.further_data(self, X, y, reset, checks.DENSE_OF_ANY_NUMBERS)
-        return checks.learnable_codes(self, X), y
+        return categories.learnable_codes(self, X), y
 
     def _unlabelled(self, X: Any) -> Array:
-        checks.parameters(self, {"handle_unknown": self._rules["handle_unknown"]})  # it may have changed since
+        checks.check_parameters(self, {"handle_unknown": self._rules["handle_unknown"]})  # it may have changed since
         X = checks.unlabelled_data(self, X, False, checks.DENSE_OF_ANY_NUMBERS)
-        codes = checks.category_codes(self, X, negative=self.handle_unknown == "ignore")
+        codes = categories.category_codes(self, X, negative=self.handle_unknown == "ignore")
         unknown = np.flatnonzero(codes.max(axis=0) >= self.n_categories_)
         if self.handle_unknown == "error" and len(unknown):
             feature = int(unknown[0])
@@ -175,7 +177,7 @@ def _edges(sizes: Array) -> Array:
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
-@kernel()
+@jit()
 def _add_weights(rows, labels, weights, edges, cells):
     """n_jkl += w_i for the class l of row i and k = x_ij. Writes: cells, (features' categories, classes)."""
     for i in range(len(labels)):
@@ -183,7 +185,7 @@ def _add_weights(rows, labels, weights, edges, cells):
             cells[edges[j] + rows.values[i, j], labels[i]] += weights[i]
 
 
-@kernel()
+@jit()
 def _add_logs(rows, edges, cells, scores):
     """scores_il += sum_j cells_jkl with k = x_ij, at most the last category of feature j. Writes: scores."""
     for i in range(scores.shape[0]):

@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from maxmargin import checks
 from maxmargin.bayes.base import NaiveBayes, given_prior, shares
-from maxmargin.core import checks
-from maxmargin.core.checks import Rule
-from maxmargin.core.jit import kernel
-from maxmargin.core.moments import Moments, grouped_moments
+from maxmargin.checks import Rule
+from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array, rows_of
+from maxmargin.preprocessing.moments import Moments, grouped_moments
 
 
 class GaussianNB(NaiveBayes):
@@ -167,7 +167,7 @@ class GaussianNB(NaiveBayes):
         return -0.5 * (distances + np.log(2.0 * np.pi * variances).sum(axis=1))
 
 
-@kernel(reductions=True)
+@jit(reductions=True)
 def _squared_distances(rows, means, precisions, out):
     """out_il = sum_j (x_ij - mu_lj)^2 / s_lj^2: not by products x'mu, whose digits cancel. Writes: out."""
     for i in range(out.shape[0]):

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin import checks
 from maxmargin.bayes.base import DISCRETE_RULES, DiscreteNaiveBayes
-from maxmargin.core import checks
-from maxmargin.core.checks import Rule
-from maxmargin.core.jit import kernel
+from maxmargin.checks import Rule
+from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array, row_axpy, rows_of
 
 
@@ -136,7 +136,7 @@ class MultinomialNB(DiscreteNaiveBayes):
         return scores
 
 
-@kernel()
+@jit()
 def _add_rows(rows, labels, weights, counts):
     """n_l += w_i x_i for the class l of each row. Writes: counts."""
     for i in range(len(labels)):

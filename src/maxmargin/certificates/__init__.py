@@ -1,6 +1,6 @@
 """Level 1: proofs of optimality and what can be read off a solution, as functions of problem and point alone."""
 
-from maxmargin.certificates.gap import certify, feasible_point
+from maxmargin.certificates.box import certify, feasible_point
 from maxmargin.certificates.kkt import bias_and_violation
 from maxmargin.certificates.margins import Margins, distances, margins
 from maxmargin.certificates.separation import hull_distance, separates

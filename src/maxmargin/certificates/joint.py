@@ -13,14 +13,13 @@ import math
 
 import numpy as np
 
-from maxmargin.certificates.gap import FLOAT64_ROUNDING
+from maxmargin.certificates.box import FLOAT64_ROUNDING
 from maxmargin.certificates.linear import rounding
-from maxmargin.core.jit import kernel
-from maxmargin.core.joint import JointProblem, KernelJoint, LinearJoint
-from maxmargin.core.linear import Point
+from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Certificate
 from maxmargin.losses.multiclass import all_inside, row_terms, row_violation
+from maxmargin.problems.joint import JointProblem, KernelJoint, LinearJoint
+from maxmargin.problems.solution import Certificate, Point
 
 
 def certify_joint(problem: JointProblem, point: Point) -> Certificate:
@@ -98,7 +97,7 @@ def terms(problem: JointProblem, scores: Array, B: Array) -> tuple[float, float,
     return _terms(problem.loss, problem.labels, problem.costs, np.ascontiguousarray(scores), B)
 
 
-@kernel()
+@jit()
 def _terms(loss, labels, costs, scores, B):
     losses, conjugates, gaps, worst = 0.0, 0.0, 0.0, 0.0
     for i in range(len(labels)):

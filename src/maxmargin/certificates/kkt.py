@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 
-from maxmargin.core.jit import kernel
-from maxmargin.core.problem import BoxQP
+from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
+from maxmargin.problems.box import BoxQP
 
 
-@kernel()
+@jit()
 def extremes(v, beta, lower, upper):
-    """Max v where beta may grow, min v where it may shrink, and sum and number of v where it may do both."""
+    """max v where beta may grow, min v where it may shrink, and sum and number of v where it may do both."""
     highest, lowest, total, free = -math.inf, math.inf, 0.0, 0
     for i in range(len(v)):
         growable, shrinkable = beta[i] < upper[i], beta[i] > lower[i]

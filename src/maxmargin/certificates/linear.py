@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.linear import LinearProblem, Point
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Certificate
 from maxmargin.losses.base import fenchel_young, largest_terms, multipliers
+from maxmargin.problems.linear import LinearProblem
+from maxmargin.problems.solution import Certificate, Point
 
 HALF_UNIT = 0.5 * float(np.finfo(np.float64).eps)
 
@@ -79,12 +79,12 @@ def rounding(terms: int, sizes: Array) -> Array:
 
 
 def bias_of(problem: LinearProblem, v: Array) -> float:
-    """B = s v_0."""
+    """b = s v_0."""
     return float(problem.design.scale * v[-1]) if problem.design.scale else 0.0
 
 
 def row_multipliers(problem: LinearProblem, z: Array) -> Array:
-    """Beta = -c l'(z)."""
+    """beta = -c l'(z)."""
     beta, kappa = np.empty(len(z)), np.empty(len(z))
     multipliers(problem.loss, problem.y, problem.costs, z, beta, kappa)
     return beta

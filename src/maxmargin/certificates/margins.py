@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.certificates.gap import feasible_point, split_bias
+from maxmargin.certificates.box import feasible_point, split_bias
 from maxmargin.certificates.kkt import bias_and_violation
-from maxmargin.core.problem import BoxQP
 from maxmargin.core.rows import Array
+from maxmargin.problems.box import BoxQP
 
 
 class Margins(NamedTuple):

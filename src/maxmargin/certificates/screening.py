@@ -12,9 +12,10 @@ import math
 import numpy as np
 
 from maxmargin.certificates.linear import balanced, row_multipliers
-from maxmargin.core.linear import LinearProblem, Point
 from maxmargin.core.rows import Array
 from maxmargin.losses import Logistic, SquaredHinge
+from maxmargin.problems.linear import LinearProblem
+from maxmargin.problems.solution import Point
 
 _CURVATURE = {SquaredHinge: 2.0, Logistic: 0.25}
 

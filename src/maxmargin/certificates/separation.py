@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.problem import BoxQP
 from maxmargin.core.rows import Array
+from maxmargin.problems.box import BoxQP
 
 # Distances below this fraction of the data's size are zero to working precision: w'w is a difference of numbers of
 # size (sum alpha)^2 max K, known to about 1e-16 of that, so distances are known to about 1e-8 of the data's size.

@@ -1,6 +1,6 @@
 """Compiled loops: the only file that imports numba.
 
-``kernel`` compiles a function without the GIL and caches the machine code on disk. Numba keys that cache by the
+``jit`` compiles a function without the GIL and caches the machine code on disk. Numba keys that cache by the
 source of the kernel's own file alone, so a change in a function that the kernel *calls* would silently run old
 machine code. Every cached name therefore carries ``STAMP``, a hash of all our sources. What numba would write to that
 cache goes through ``machine_code`` instead, because numba runs whatever it finds there.
@@ -55,7 +55,7 @@ CACHE = os.environ.get("MAXMARGIN_CACHE", "1") != "0"
 REDUCTION_FLAGS = {"nnan", "nsz", "reassoc", "contract"}
 
 
-def kernel(*, reductions: bool = False) -> Callable[[Callable[..., Any]], Any]:
+def jit(*, reductions: bool = False) -> Callable[[Callable[..., Any]], Any]:
     """Compile a loop nest: no GIL, never parallel, cached under our stamp.
 
     ``reductions=True`` lets LLVM reorder sums and assume that no value is NaN; the inputs of such a kernel are checked

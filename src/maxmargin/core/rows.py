@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from maxmargin.core.jit import generic, kernel
+from maxmargin.core.jit import generic, jit
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Index: TypeAlias = Array | slice
@@ -247,7 +247,7 @@ def _(rows, i, j):
     return k == end
 
 
-@kernel(reductions=True)
+@jit(reductions=True)
 def inner_products(A, B, scratch, out):
     """out_ij = a_i' b_j. Writes: out, scratch (one dense row of zeros, left zero)."""
     for i in range(out.shape[0]):
@@ -273,7 +273,7 @@ def columns_of(rows: CsrRows) -> Columns | None:
     return _read_only(Columns(turned.data, turned.indices, turned.indptr))
 
 
-@kernel()
+@jit()
 def products_by_column(A, B, out):
     """out_ij = a_i' b_j for sparse rows A and an inverted index B: only common features are touched. Writes: out."""
     for i in range(out.shape[0]):
@@ -285,7 +285,7 @@ def products_by_column(A, B, out):
                 sums[B.rows[t]] += value * B.data[t]
 
 
-@kernel(reductions=True)
+@jit(reductions=True)
 def l1_distances(A, B, scratch, out):
     """out_ij = ||a_i - b_j||_1. Writes: out, scratch (one dense row of zeros, left zero)."""
     for i in range(out.shape[0]):
@@ -298,7 +298,7 @@ def l1_distances(A, B, scratch, out):
         row_clear(A, i, scratch)
 
 
-@kernel(reductions=True)
+@jit(reductions=True)
 def distances(A, B, squared, out):
     """out_ij = ||a_i - b_j||_1 or its Euclidean kin ||a_i - b_j||^2, by differences. Writes: out."""
     for i in range(out.shape[0]):

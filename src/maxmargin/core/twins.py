@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.core import rows as storage
-from maxmargin.core.jit import kernel
+from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array, DenseRows, Rows, row_hash, rows_equal
 
 WIDE = 1000  # features from which on rows are compared by their hashes
@@ -89,14 +89,14 @@ def _bits(X: Any) -> Rows:
     return DenseRows(bits) if isinstance(rows, DenseRows) else rows._replace(data=bits)
 
 
-@kernel()
+@jit()
 def hash_rows(rows, multipliers, hashes):
     """hashes_i = sum_k folded bits_ik multipliers_k mod 2^64. Writes: hashes."""
     for i in range(len(hashes)):
         hashes[i] = row_hash(rows, i, multipliers)
 
 
-@kernel()
+@jit()
 def find_leaders(rows, order, hashes, labels, leader):
     """leader_i = the first row that equals row i; rows come in ``order`` of their hashes. Writes: leader."""
     begin = 0

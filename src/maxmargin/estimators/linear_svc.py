@@ -13,13 +13,16 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin import checks
 from maxmargin.certificates.screening import proved_zeros
-from maxmargin.core import checks, limits
-from maxmargin.core.problem import Bias
+from maxmargin.core import limits
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Certificate, Progress, Status
-from maxmargin.estimators.joint_training import JOINT_MACHINE, ZERO_WEIGHT, solve_linear_joint
-from maxmargin.estimators.linear_training import (
+from maxmargin.estimators.reductions import RULES as MULTICLASS_RULES
+from maxmargin.estimators.reductions import is_joint, joint_loss, reduction_of
+from maxmargin.estimators.warm import KeepsForNextFit
+from maxmargin.losses import Hinge, HuberHinge, Logistic, SquaredHinge
+from maxmargin.machines.joint import JOINT_MACHINE, ZERO_WEIGHT, solve_linear_joint
+from maxmargin.machines.linear import (
     RULES,
     LinearTraining,
     Tasks,
@@ -28,11 +31,9 @@ from maxmargin.estimators.linear_training import (
     fit_machines,
     is_loss,
 )
-from maxmargin.estimators.reductions import RULES as MULTICLASS_RULES
-from maxmargin.estimators.reductions import is_joint, joint_loss, reduction_of
-from maxmargin.estimators.warm import KeepsForNextFit
-from maxmargin.losses import Hinge, HuberHinge, Logistic, SquaredHinge
 from maxmargin.multiclass import Reduction
+from maxmargin.problems.box import Bias
+from maxmargin.problems.solution import Certificate, Progress, Status
 
 _LOSSES: dict[str, Callable[[], Any]] = {
     "hinge": Hinge,
@@ -232,7 +233,7 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
             The fitted estimator.
         """
         begun = limits.now()
-        checks.parameters(self, _RULES)
+        checks.check_parameters(self, _RULES)
         if self.penalty == "l1" and not (
             self.loss in _SPARSE_WEIGHTS or isinstance(self.loss, SquaredHinge | Logistic)
         ):
@@ -289,7 +290,7 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         return Tasks(rows, machines, costs, loss), labels, fixed
 
     def decision_function(self, X: Any) -> Array:
-        """W'x + b: one value for two classes, positive for ``classes_[1]``; else one per class.
+        """w'x + b: one value for two classes, positive for ``classes_[1]``; else one per class.
 
         With "ovo" a class's value is its votes, with "codes" the bits that agree with its word; both with the summed
         decisions, squeezed into (-1/3, 1/3), to tell equal ones apart.
@@ -314,6 +315,6 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> Array:
-        """Log P(class | x)."""
+        """log P(class | x)."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))

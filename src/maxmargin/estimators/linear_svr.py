@@ -10,14 +10,15 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core import checks, limits
-from maxmargin.core.checks import Rule
+from maxmargin import checks
+from maxmargin.checks import Rule
+from maxmargin.core import limits
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Certificate, Progress, Status
-from maxmargin.estimators.linear_training import RULES, Tasks, cost_of, few_merged, fit_machines, is_loss
 from maxmargin.estimators.warm import KeepsForNextFit
 from maxmargin.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
+from maxmargin.machines.linear import RULES, Tasks, cost_of, few_merged, fit_machines, is_loss
 from maxmargin.multiclass import Task
+from maxmargin.problems.solution import Certificate, Progress, Status
 
 _LOSSES: dict[str, Callable[[float], Any]] = {
     "epsilon_insensitive": EpsilonInsensitive,
@@ -134,7 +135,7 @@ class LinearSVR(KeepsForNextFit, CallbackSupportMixin, RegressorMixin, BaseEstim
             The fitted estimator.
         """
         begun = limits.now()
-        checks.parameters(self, _RULES)
+        checks.check_parameters(self, _RULES)
         rows, y = checks.regression_data(self, X, y)
         weights = checks.sample_weights(sample_weight, rows.shape[0])
         if not weights.all():
@@ -148,7 +149,7 @@ class LinearSVR(KeepsForNextFit, CallbackSupportMixin, RegressorMixin, BaseEstim
         return self
 
     def predict(self, X: Any) -> Array:
-        """W'x + b."""
+        """w'x + b."""
         check_is_fitted(self)
         X = checks.prediction_data(self, X, objects=False)
         return np.asarray(X @ np.ravel(self.coef_)) + self.intercept_[0]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from maxmargin.core import limits
-from maxmargin.core.solution import Progress
+from maxmargin.problems.solution import Progress
 
 _one_line_at_a_time = threading.Lock()
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core import checks
-from maxmargin.core.checks import Rule
-from maxmargin.core.problem import Bias
+from maxmargin import checks
+from maxmargin.checks import Rule
 from maxmargin.core.rows import Array
 from maxmargin.losses.multiclass import JointLoss
 from maxmargin.multiclass import OneVsOne, OneVsRest, OutputCodes, Reduction
 from maxmargin.multiclass.output_codes import code_book
+from maxmargin.problems.box import Bias
 
 JOINT = ("crammer_singer", "weston_watkins")
 CODES = ("auto", "exhaustive", "random", "bits")

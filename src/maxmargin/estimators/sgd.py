@@ -13,15 +13,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core import checks
-from maxmargin.core.checks import Rule
+from maxmargin import checks
+from maxmargin.checks import Rule
 from maxmargin.core.rows import Array, finite_squared_norms, rows_of
 from maxmargin.core.threads import effective_jobs, thread_map
 from maxmargin.estimators.linear_svc import probabilities
-from maxmargin.estimators.linear_training import few_merged, is_loss
 from maxmargin.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
+from maxmargin.machines.linear import few_merged, is_loss
 from maxmargin.solvers.choose import SMALL_ROWS
-from maxmargin.solvers.primal.sgd import STEPS, Descent, Iterates
+from maxmargin.solvers.linear.sgd import STEPS, Descent, Iterates
 
 
 class Season(NamedTuple):
@@ -341,7 +341,7 @@ class SGDSVC(ClassifierMixin, _OnlineLearner):
         SGDSVC
             The fitted estimator.
         """
-        checks.parameters(self, _RULES | {"loss": is_loss(True, *_CLASSES, custom=False)})
+        checks.check_parameters(self, _RULES | {"loss": is_loss(True, *_CLASSES, custom=False)})
         X, y = checks.training_data(self, X, y, objects=False, square=False)
         weights = checks.sample_weights(sample_weight, X.shape[0])
         classes = np.unique(y[weights > 0])
@@ -384,7 +384,7 @@ class SGDSVC(ClassifierMixin, _OnlineLearner):
         SGDSVC
             The estimator.
         """
-        checks.parameters(self, _RULES | {"loss": is_loss(True, *_CLASSES, custom=False)})
+        checks.check_parameters(self, _RULES | {"loss": is_loss(True, *_CLASSES, custom=False)})
         first = not hasattr(self, "classes_")
         if self.class_weight == "balanced":
             raise ValueError("SGDSVC.partial_fit cannot balance classes it has not seen: give class_weight as a dict.")
@@ -425,7 +425,7 @@ class SGDSVC(ClassifierMixin, _OnlineLearner):
         return self.classes_[(values >= 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)]
 
     def decision_function(self, X: Any) -> Array:
-        """W'x + b: one value for two classes, positive for ``classes_[1]``; else one per class."""
+        """w'x + b: one value for two classes, positive for ``classes_[1]``; else one per class."""
         check_is_fitted(self)
         return self._values(checks.prediction_data(self, X, objects=False))
 
@@ -536,7 +536,7 @@ class SGDSVR(RegressorMixin, _OnlineLearner):
 
     def _check(self) -> None:
         epsilon = Rule("a finite number >= 0", lambda v: checks.number(v) and v >= 0)
-        checks.parameters(self, _RULES | {"loss": is_loss(False, *_NUMBERS, custom=False), "epsilon": epsilon})
+        checks.check_parameters(self, _RULES | {"loss": is_loss(False, *_NUMBERS, custom=False), "epsilon": epsilon})
 
     def _loss(self) -> Any:
         return _NUMBERS[self.loss](float(self.epsilon)) if isinstance(self.loss, str) else self.loss
@@ -545,7 +545,7 @@ class SGDSVR(RegressorMixin, _OnlineLearner):
         return float(r2_score(y, np.asarray(X @ self.coef_.ravel()) + self.intercept_[0], sample_weight=weights))
 
     def predict(self, X: Any) -> Array:
-        """W'x + b."""
+        """w'x + b."""
         check_is_fitted(self)
         X = checks.prediction_data(self, X, objects=False)
         return np.asarray(X @ self.coef_) + self.intercept_[0]

@@ -13,24 +13,25 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin import checks
 from maxmargin.certificates import distances
-from maxmargin.core import checks, limits, memory
-from maxmargin.core.checks import Rule
-from maxmargin.core.problem import Bias
+from maxmargin.checks import Rule
+from maxmargin.core import limits, memory
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Progress, Status, combine
 from maxmargin.core.threads import effective_jobs
-from maxmargin.estimators.joint_training import solve_kernel_joint
 from maxmargin.estimators.kernel_choice import KERNEL_NAMES, is_kernel, takes_objects, takes_positions
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps
 from maxmargin.estimators.reductions import JOINT, is_joint
 from maxmargin.estimators.reductions import RULES as MULTICLASS_RULES
-from maxmargin.estimators.scoring import Machine, Scorer, position_sums
-from maxmargin.estimators.training import Training, read
 from maxmargin.estimators.warm import KeepsForNextFit
 from maxmargin.kernels import Kernel, Linear
+from maxmargin.machines.joint import solve_kernel_joint
+from maxmargin.machines.kernel import Training, read
+from maxmargin.machines.scoring import Machine, Scorer, position_sums
 from maxmargin.multiclass import OneVsOne, Reduction
 from maxmargin.multiclass import one_vs_one as ovo
+from maxmargin.problems.box import Bias
+from maxmargin.problems.solution import Progress, Status, combine
 
 _RULES: dict[str, Rule] = (
     checks.COMMON_RULES
@@ -269,7 +270,7 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
             The fitted estimator.
         """
         begun = limits.now()
-        checks.parameters(self, _RULES)
+        checks.check_parameters(self, _RULES)
         if self.decision_function_shape == "ovo" and self.multi_class != "ovo":
             raise ValueError(
                 f"SVC: decision_function_shape='ovo' needs multi_class='ovo': {self.multi_class!r} has no pairs of "

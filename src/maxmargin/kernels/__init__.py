@@ -1,14 +1,15 @@
 """Level 1: similarities. One class per kernel; they add, multiply, scale and normalise."""
 
+import importlib
+from typing import Any
+
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.functions import GramFunction, PairFunction, Precomputed
-from maxmargin.kernels.gram import Gram
 from maxmargin.kernels.mercer import MercerReport, TanhRegion, mercer, tanh_region
 from maxmargin.kernels.vectors import RBF, Laplacian, Linear, Polynomial, Sigmoid
 
 __all__ = [
     "RBF",
-    "Gram",
     "GramFunction",
     "Kernel",
     "Laplacian",
@@ -22,3 +23,10 @@ __all__ = [
     "mercer",
     "tanh_region",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """``Gram`` was at home here; it lives a level higher now, so it is looked up when asked for."""
+    if name == "Gram":
+        return importlib.import_module("maxmargin.gram").Gram
+    raise AttributeError(f"module 'maxmargin.kernels' has no attribute {name!r}")

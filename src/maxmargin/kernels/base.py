@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from maxmargin.core.checks import as_objects, holds_objects
 from maxmargin.core.rows import Array
-from maxmargin.kernels.points import Points, centre_of, vectors
+from maxmargin.kernels.points import Points, as_objects, centre_of, holds_objects, vectors
 
 # Relative error of kernel values from which on they are worked out by differences. Points whose float32 values serve
 # a tolerance of 1e-3 have errors below 2e-12 in float64, so what is fast stays fast.

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from maxmargin.core.checks import as_objects, holds_objects
 from maxmargin.core.rows import Array
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.functions import from_function
+from maxmargin.kernels.points import as_objects, holds_objects
 from maxmargin.kernels.vectors import Sigmoid
 
 # Rounding in K moves an eigenvalue by at most about n u ||K||: anything above minus this much counts as zero.

@@ -169,3 +169,29 @@ def narrow(rows: Rows) -> bool:
         return False
     stored = len(rows.data) / max(1, storage.count(rows))
     return rows.width <= max(64.0, 64.0 * stored)
+
+
+def holds_objects(X: Any) -> bool:
+    """Whether X is a collection of things that are not numbers: strings, graphs, ragged lists."""
+    if hasattr(X, "to_numpy"):
+        return len(X.shape) == 1  # a column of a table
+    if sparse.issparse(X):
+        return False
+    if isinstance(X, np.ndarray):
+        return X.dtype.kind in "OUS"
+    try:
+        return np.asarray(X, dtype=np.float64).ndim != 2
+    except (ValueError, TypeError):  # text, ragged lists, graphs
+        return True
+
+
+def as_objects(X: Any) -> Array:
+    """An array of objects, one for each row."""
+    if isinstance(X, np.ndarray):
+        return X
+    if hasattr(X, "to_numpy"):
+        return np.asarray(X.to_numpy(), object)
+    items = np.empty(len(X), object)
+    for position, item in enumerate(X):  # one by one: NumPy would take lists of equal length apart
+        items[position] = item
+    return items

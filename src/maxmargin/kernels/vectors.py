@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.core import rows as storage
-from maxmargin.core.jit import kernel, larger, power_of_two, smaller
+from maxmargin.core.jit import jit, larger, power_of_two, smaller
 from maxmargin.core.rows import Array, CsrRows
 from maxmargin.kernels.base import Kernel, as_matrix
 from maxmargin.kernels.points import Vectors
@@ -37,7 +37,7 @@ LOG2_E = math.log2(math.e)
 POWERS = tuple(np.float32(math.log(2.0) ** k / math.factorial(k)) for k in range(8))
 
 
-@kernel(reductions=True)
+@jit(reductions=True)
 def gaussian_exponents(products, left, right, gamma):
     """products_ij <- -gamma max(|a_i|^2 + |b_j|^2 - 2 a_i'b_j, 0). Writes: products."""
     for i in range(products.shape[0]):
@@ -45,7 +45,7 @@ def gaussian_exponents(products, left, right, gamma):
             products[i, j] = -gamma * max(left[i] + right[j] - 2 * products[i, j], 0)
 
 
-@kernel(reductions=True)
+@jit(reductions=True)
 def gaussian32(products, left, right, scale):
     """products_ij <- 2^min(scale a_i'b_j - left_i - right_j, 0), all float32. Writes: products.
 

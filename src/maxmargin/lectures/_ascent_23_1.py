@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.certificates import certify
-from maxmargin.core.problem import Bias, Loss, soft_margin
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Certificate
 from maxmargin.estimators import LinearSVC
-from maxmargin.kernels import Gram, Linear
+from maxmargin.gram import Gram
+from maxmargin.kernels import Linear
 from maxmargin.lectures import data
+from maxmargin.problems.box import Bias, Loss, soft_margin
+from maxmargin.problems.solution import Certificate
 from maxmargin.textbook import dual_ascent, kernels
 
 

@@ -16,9 +16,9 @@ import numpy as np
 from sklearn.datasets import load_diabetes
 
 from maxmargin.certificates import certify
-from maxmargin.core.problem import Loss, soft_margin
 from maxmargin.estimators import SVC, LinearSVR
-from maxmargin.kernels import RBF, Gram, Linear, Polynomial, Sigmoid, tanh_region
+from maxmargin.gram import Gram
+from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid, tanh_region
 from maxmargin.lectures import _ascent_23_1 as ascent
 from maxmargin.lectures import _centres as centres
 from maxmargin.lectures import _example_23_3 as example
@@ -29,6 +29,7 @@ from maxmargin.lectures import _support_counts as counts
 from maxmargin.lectures import _tanks, _tuning, data
 from maxmargin.lectures.drawing import INK, PALETTE, field, panels, points
 from maxmargin.lectures.page import Shown, Table
+from maxmargin.problems.box import Loss, soft_margin
 from maxmargin.textbook import decomposition, dual_ascent, hard_margin, kernels, margins, multiclass, perceptron, smo
 from maxmargin.textbook import soft_margin as textbook_soft
 

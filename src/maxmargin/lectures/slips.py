@@ -8,10 +8,11 @@ from sklearn.model_selection import LeaveOneOut, cross_val_score
 
 from maxmargin.bayes import MultinomialNB
 from maxmargin.certificates import certify
-from maxmargin.core.problem import Bias, Loss, soft_margin
 from maxmargin.estimators import SVC, LinearSVC
-from maxmargin.kernels import Gram, Linear
+from maxmargin.gram import Gram
+from maxmargin.kernels import Linear
 from maxmargin.lectures import data
+from maxmargin.problems.box import Bias, Loss, soft_margin
 from maxmargin.textbook import (
     dual_ascent,
     gradient_descent,

@@ -25,7 +25,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from maxmargin.core.jit import generic_of_numbers, kernel, larger
+from maxmargin.core.jit import generic_of_numbers, jit, larger
 from maxmargin.core.rows import Array
 
 
@@ -66,7 +66,7 @@ def curvature(loss, y, z):
 
 @generic_of_numbers
 def conjugate(loss, y, c, beta):
-    """C l*(y, -beta / c)."""
+    """c l*(y, -beta / c)."""
 
 
 @generic_of_numbers
@@ -97,7 +97,7 @@ def total(loss: Any, y: Array, c: Array, z: Array) -> float:
 
 
 def multipliers(loss: Any, y: Array, c: Array, z: Array, beta: Array, kappa: Array) -> None:
-    """Beta = -c l'(z) and kappa = c l''(z). Writes: beta, kappa."""
+    """beta = -c l'(z) and kappa = c l''(z). Writes: beta, kappa."""
     if compiled(loss):
         _multipliers(loss, y, c, z, beta, kappa)
         return
@@ -109,7 +109,7 @@ def multipliers(loss: Any, y: Array, c: Array, z: Array, beta: Array, kappa: Arr
 
 
 def fenchel_young(loss: Any, y: Array, c: Array, z: Array, beta: Array) -> tuple[float, float, float, float]:
-    """Sum c l(z), sum conjugate(beta), the sum of c l(z) + conjugate(beta) + beta z >= 0, and its largest term / c.
+    """sum c l(z), sum conjugate(beta), the sum of c l(z) + conjugate(beta) + beta z >= 0, and its largest term / c.
 
     A term is zero exactly where beta_i is a multiplier of z_i: these are the rows' shares of the duality gap.
     """
@@ -132,7 +132,7 @@ def largest_terms(loss: Any, y: Array, c: Array, z: Array, beta: Array, error: A
     return float(np.maximum(np.maximum(*ends), 0.0).sum())
 
 
-@kernel()
+@jit()
 def _total(loss, y, c, z):
     total = 0.0
     for i in range(len(z)):
@@ -140,7 +140,7 @@ def _total(loss, y, c, z):
     return total
 
 
-@kernel()
+@jit()
 def _multipliers(loss, y, c, z, beta, kappa):
     """Writes: beta, kappa."""
     for i in range(len(z)):
@@ -148,7 +148,7 @@ def _multipliers(loss, y, c, z, beta, kappa):
         kappa[i] = c[i] * curvature(loss, y[i], z[i])
 
 
-@kernel()
+@jit()
 def dual_steps(loss, y, c, z, old, sigma, beta, kappa):
     """The multiplier update of the augmented Lagrangian and its slope. Writes: beta, kappa."""
     for i in range(len(z)):
@@ -156,7 +156,7 @@ def dual_steps(loss, y, c, z, old, sigma, beta, kappa):
         kappa[i] = step_slope(loss, y[i], c[i], z[i], old[i], sigma)
 
 
-@kernel()
+@jit()
 def _fenchel_young(loss, y, c, z, beta):
     losses, conjugates, terms, worst = 0.0, 0.0, 0.0, 0.0
     for i in range(len(z)):
@@ -169,7 +169,7 @@ def _fenchel_young(loss, y, c, z, beta):
     return losses, conjugates, terms, worst
 
 
-@kernel()
+@jit()
 def _largest_terms(loss, y, c, z, beta, error):
     total = 0.0
     for i in range(len(z)):

@@ -40,7 +40,7 @@ def _(loss, y, c, beta):
 
 @dual_step.register(EpsilonInsensitive)
 def _(loss, y, c, z, old, sigma):
-    """Beta = clip(soft(old + sigma (y - z), sigma epsilon), -c, c)."""
+    """beta = clip(soft(old + sigma (y - z), sigma epsilon), -c, c)."""
     aim = old + sigma * (y - z)
     size = min(max(abs(aim) - sigma * loss.epsilon, 0.0), c)
     return size if aim > 0.0 else -size
@@ -84,7 +84,7 @@ def _(loss, y, c, beta):
 
 @dual_step.register(SquaredEpsilonInsensitive)
 def _(loss, y, c, z, old, sigma):
-    """Beta = soft(old + sigma (y - z), sigma epsilon) / (1 + sigma / (2c))."""
+    """beta = soft(old + sigma (y - z), sigma epsilon) / (1 + sigma / (2c))."""
     aim = old + sigma * (y - z)
     size = max(abs(aim) - sigma * loss.epsilon, 0.0) / (1.0 + sigma / (2.0 * c))
     return size if aim > 0.0 else -size

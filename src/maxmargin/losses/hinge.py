@@ -39,7 +39,7 @@ def _(loss, y, c, beta):
 
 @dual_step.register(Hinge)
 def _(loss, y, c, z, old, sigma):
-    """Alpha = clip(old + sigma (1 - yz), 0, c)."""
+    """alpha = clip(old + sigma (1 - yz), 0, c)."""
     return y * min(max(y * old + sigma * (1.0 - y * z), 0.0), c)
 
 

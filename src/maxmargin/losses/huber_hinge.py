@@ -38,14 +38,14 @@ def _(loss, y, z):
 
 @conjugate.register(HuberHinge)
 def _(loss, y, c, beta):
-    """H alpha^2 / c - (1 + h) alpha."""
+    """h alpha^2 / c - (1 + h) alpha."""
     alpha = y * beta
     return loss.h * alpha * alpha / c - (1.0 + loss.h) * alpha if 0.0 <= alpha <= c else INFINITE
 
 
 @dual_step.register(HuberHinge)
 def _(loss, y, c, z, old, sigma):
-    """Alpha = clip((old + sigma (1 + h - yz)) / (1 + 2 h sigma / c), 0, c)."""
+    """alpha = clip((old + sigma (1 + h - yz)) / (1 + 2 h sigma / c), 0, c)."""
     aim = (y * old + sigma * (1.0 + loss.h - y * z)) / (1.0 + 2.0 * loss.h * sigma / c)
     return y * min(max(aim, 0.0), c)
 

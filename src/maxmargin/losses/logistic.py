@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from maxmargin.core.jit import kernel
+from maxmargin.core.jit import jit
 from maxmargin.losses.base import INFINITE, conjugate, curvature, dual_step, on_arrays, slope, step_slope, value
 
 STEPS = 100  # safeguarded Newton steps for one multiplier; a few suffice
@@ -60,7 +60,7 @@ def _(loss, y, c, z, old, sigma):
     return sigma * inner / (sigma + inner)
 
 
-@kernel()
+@jit()
 def _share(c, margin, old, sigma):
     """Alpha / c = s(theta), s the logistic function, for the root of theta + (c s(theta) - old) / sigma + margin = 0.
 

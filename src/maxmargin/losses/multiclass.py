@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.jit import kernel, larger, smaller
+from maxmargin.core.jit import jit, larger, smaller
 from maxmargin.core.rows import Array
 
 NEWTON_STEPS = 100  # a bound only: the function has 2k linear pieces, and few are crossed
@@ -102,7 +102,7 @@ def squared_sum_hinge_gradient(scores: Any, labels: Any) -> Array:
 # --- one row, compiled ----------------------------------------------------------------------------------------------
 
 
-@kernel(reductions=True)
+@jit(reductions=True)
 def row_terms(loss, c, y, scores, beta):
     """C L(s), the conjugate at beta, and their sum + beta's: the row's share of the duality gap, never negative."""
     value, a_sum, a_squares, linear = 0.0, 0.0, 0.0, 0.0
@@ -122,7 +122,7 @@ def row_terms(loss, c, y, scores, beta):
     return c * value, paid - a_sum, max(c * value + paid - linear, 0.0)
 
 
-@kernel(reductions=True)
+@jit(reductions=True)
 def row_violation(loss, c, y, scores, beta):
     """How far the row is from its optimality conditions, in units of the scores.
 
@@ -154,7 +154,7 @@ def row_violation(loss, c, y, scores, beta):
     return worst
 
 
-@kernel()
+@jit()
 def row_inside(loss, c, y, beta):
     """Multipliers brought into their set: signs, then bounds; a sum that is too large is scaled down. Writes: beta."""
     total = 0.0
@@ -171,14 +171,14 @@ def row_inside(loss, c, y, beta):
     beta[y] = total
 
 
-@kernel()
+@jit()
 def all_inside(loss, labels, costs, B):
     """``row_inside`` for every row. Writes: B."""
     for i in range(len(labels)):
         row_inside(loss, costs[i], labels[i], B[i])
 
 
-@kernel()
+@jit()
 def _steepest(loss, c, y, scores, new):
     """-c times a (sub)gradient of the loss at the scores. Writes: new."""
     best, highest = -1, 0.0
@@ -197,7 +197,7 @@ def _steepest(loss, c, y, scores, new):
         new[y] = -new[best]
 
 
-@kernel(reductions=True)
+@jit(reductions=True)
 def best_row(loss, c, q, y, scores, beta, u, new):
     """The row's multipliers that maximise the dual while all others stay, exactly. Returns tau. Writes: u, new.
 
@@ -249,7 +249,7 @@ def best_row(loss, c, q, y, scores, beta, u, new):
     return tau
 
 
-@kernel(reductions=True)
+@jit(reductions=True)
 def threshold(u, top, guess, kappa, cap, share, limit):
     """Tau in (0, top) with kappa sum_j clip(u_j - tau, 0, cap / kappa) = min(share tau, limit).
 

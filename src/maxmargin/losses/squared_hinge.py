@@ -39,7 +39,7 @@ def _(loss, y, c, beta):
 
 @dual_step.register(SquaredHinge)
 def _(loss, y, c, z, old, sigma):
-    """Alpha = max(0, (old + sigma (1 - yz)) / (1 + sigma / (2c)))."""
+    """alpha = max(0, (old + sigma (1 - yz)) / (1 + sigma / (2c)))."""
     return y * max(y * old + sigma * (1.0 - y * z), 0.0) / (1.0 + sigma / (2.0 * c))
 
 

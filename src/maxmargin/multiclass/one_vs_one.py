@@ -12,7 +12,7 @@ import itertools
 
 import numpy as np
 
-from maxmargin.core.jit import kernel
+from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
 from maxmargin.multiclass.reduction import Task, sides, squeezed
 
@@ -92,7 +92,7 @@ def pair_decisions(sums: Array, biases: Array) -> Array:
     return decisions
 
 
-@kernel()
+@jit()
 def _decide(sums, biases, out):
     """Pair (a, b) reads row b - 1 of a's coefficients and row a of b's (see ``slots``). Writes: out."""
     for i in range(out.shape[0]):
@@ -103,7 +103,7 @@ def _decide(sums, biases, out):
                 pair += 1
 
 
-@kernel()
+@jit()
 def votes(decisions, n_classes):
     """Number of pairs won by each class."""
     won = np.zeros((len(decisions), n_classes))
@@ -126,7 +126,7 @@ def class_scores(decisions: Array, n_classes: int) -> Array:
     return votes(decisions, n_classes) + squeezed(confidence)
 
 
-@kernel()
+@jit()
 def _confidence(decisions, n_classes):
     """Sum of the decisions for each class minus those against it."""
     total = np.zeros((len(decisions), n_classes))

@@ -9,10 +9,10 @@ from scipy import linalg, sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core import checks
-from maxmargin.core.checks import Rule
-from maxmargin.core.moments import Moments, moments
+from maxmargin import checks
+from maxmargin.checks import Rule
 from maxmargin.core.rows import Array
+from maxmargin.preprocessing.moments import Moments, moments
 
 BLOCK_ROWS = 4096  # rows that are centred at a time
 ROUNDING = 4.0 * np.finfo(np.float64).eps  # a deviation of so little of the mean is none
@@ -123,14 +123,14 @@ class Whitener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Self
             The fitted transformer.
         """
-        checks.parameters(self, _RULES)
+        checks.check_parameters(self, _RULES)
         self._learn(self._spread_of(*checks.weighted(sample_weight, self._rows(X, reset=True))))
         return self
 
     @checks.all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same as one ``fit`` on all rows so far; rows of weight zero teach nothing."""
-        checks.parameters(self, _RULES)
+        checks.check_parameters(self, _RULES)
         if not hasattr(self, "_spread"):
             return self.fit(X, y, sample_weight)
         weights, X = checks.weighted(sample_weight, self._rows(X, reset=False), all_zero=True)

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import clone
 
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Certificate, Status
 from maxmargin.estimators.linear_svc import LinearSVC
+from maxmargin.problems.solution import Certificate, Status
 
 
 class Path(NamedTuple):

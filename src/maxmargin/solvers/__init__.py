@@ -1,10 +1,10 @@
 """Level 2: solvers know problems, never estimators. ``drive.run`` is the one loop that drives them."""
 
-from maxmargin.core.problem import BoxQP
-from maxmargin.core.solution import Solution
+from maxmargin.problems.box import BoxQP
+from maxmargin.problems.solution import Solution
+from maxmargin.solvers.box.hard import solve_hard
+from maxmargin.solvers.box.smo import SMO
 from maxmargin.solvers.drive import Options, run
-from maxmargin.solvers.dual.smo import SMO
-from maxmargin.solvers.hard import solve_hard
 
 
 def solve(problem: BoxQP, solver: SMO, options: Options | None = None) -> Solution:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from maxmargin.core.linear import LinearProblem
 from maxmargin.losses.base import compiled, has_curvature
-from maxmargin.solvers.primal.descent import DENSE_WIDTH
+from maxmargin.problems.linear import LinearProblem
+from maxmargin.solvers.linear.descent import DENSE_WIDTH
 
 SOLVERS = ("newton", "alm", "dual_cd", "gd", "sgd")
 SMALL_ROWS = 1000  # problems that are solved to the end, beyond tol

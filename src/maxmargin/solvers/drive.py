@@ -14,13 +14,13 @@ from typing import Literal
 
 import numpy as np
 
-from maxmargin.certificates.gap import evaluate, feasible_point, split_bias
+from maxmargin.certificates.box import evaluate, feasible_point, split_bias
 from maxmargin.certificates.kkt import bias_and_violation
 from maxmargin.core import limits
-from maxmargin.core.problem import BoxQP
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Certificate, Progress, Solution, Status, Trace, unproved
-from maxmargin.solvers.dual.smo import SMO, State
+from maxmargin.problems.box import BoxQP
+from maxmargin.problems.solution import Certificate, Point, Progress, Solution, Status, Trace, unproved
+from maxmargin.solvers.box.smo import SMO, State
 
 REFINEMENTS = 5
 REFRESHED_ROWS = 4096  # rows that the certificate of a solve which was stopped recomputes in float64
@@ -148,7 +148,9 @@ class _Run:
         within = certificate.violation <= self.solver.tol * TOLERATED
         if within and status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED):
             status = Status.CONVERGED  # small problems go on beyond tol; what was asked for is there
-        return Solution(self.beta, status, certificate, Trace(self.history), self.iterations)
+        return Solution(
+            Point(beta=self.beta), status, certificate, Trace(self.history), self.iterations, "smo", "", 0.0
+        )
 
     def _late_proof(self) -> Certificate:
         """Of a solve that was stopped: the cancel flag no longer counts, and the deadline is the last moment."""

@@ -15,11 +15,10 @@ import numpy as np
 
 from maxmargin.core import limits
 from maxmargin.core.blas import blas_held
-from maxmargin.core.linear import LinearSolution, Point
 from maxmargin.core.rows import Array
-from maxmargin.core.solution import Certificate, Progress, Status, Trace, unproved
+from maxmargin.problems.solution import Certificate, Point, Progress, Solution, Status, Trace, unproved
 from maxmargin.solvers.choose import SMALL_ROWS, Leg
-from maxmargin.solvers.primal.descent import OVERFLOW
+from maxmargin.solvers.linear.descent import OVERFLOW
 
 TIGHTENED = 0.3  # of the solver's own tolerance, each time the certificate does not agree
 ATTEMPTS = 8
@@ -61,7 +60,7 @@ class LinearOptions:
     seed: int = 0
 
 
-def pursue(aim: Aim, legs: list[Leg], options: LinearOptions) -> LinearSolution:
+def pursue(aim: Aim, legs: list[Leg], options: LinearOptions) -> Solution:
     """Run the solvers of ``legs`` one after the other until ``tol`` is proved, or say how far they got."""
     work = _Solve(aim, legs, options)
     # A solver whose numbers overflow raises FloatingPointError, and the best point before that stays.
@@ -238,7 +237,7 @@ class _Solve:
         self.history.append(seen)
         return bool(self.options.watch(seen, lambda: solver.point.v)) if self.options.watch else False
 
-    def solution(self) -> LinearSolution:
+    def solution(self) -> Solution:
         """The point that proves most, worked out now where that was still to be done."""
         status = self.status
         if status is not Status.CONVERGED:
@@ -251,7 +250,7 @@ class _Solve:
         useless = self.overflowed and not self._proved() and certificate.primal >= self.aim.at_zero
         if unbounded or useless:
             raise ValueError(OVERFLOW)
-        return LinearSolution(
+        return Solution(
             point=point,
             status=status,
             certificate=certificate,

@@ -1,0 +1,61 @@
+"""The door: parameters, data and weights of users are checked here, and nowhere else."""
+
+from maxmargin.checks.data import (
+    DENSE,
+    DENSE_OF_ANY_NUMBERS,
+    Layout,
+    feature_label,
+    first_entry,
+    further_data,
+    non_negative,
+    prediction_data,
+    regression_data,
+    stream_classes,
+    training_data,
+    unlabelled_data,
+)
+from maxmargin.checks.parameters import (
+    COMMON_RULES,
+    Rule,
+    boolean,
+    check_parameters,
+    integer,
+    number,
+    numbers,
+    one_of,
+    positive,
+)
+from maxmargin.checks.transaction import all_or_nothing
+from maxmargin.checks.warnings import warn_user
+from maxmargin.checks.weights import at_least_two, class_costs, finite_total, sample_weights, weighted
+
+__all__ = [
+    "COMMON_RULES",
+    "DENSE",
+    "DENSE_OF_ANY_NUMBERS",
+    "Layout",
+    "Rule",
+    "all_or_nothing",
+    "at_least_two",
+    "boolean",
+    "check_parameters",
+    "class_costs",
+    "feature_label",
+    "finite_total",
+    "first_entry",
+    "further_data",
+    "integer",
+    "non_negative",
+    "number",
+    "numbers",
+    "one_of",
+    "positive",
+    "prediction_data",
+    "regression_data",
+    "sample_weights",
+    "stream_classes",
+    "training_data",
+    "unlabelled_data",
+    "warn_user",
+    "weighted",
+]

@@ -1,0 +1,165 @@
+"""The door: the X and y of users become arrays in one layout, or a clear error.
+
+This is the only file that calls scikit-learn's validation.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from maxmargin.core.rows import Array
+from maxmargin.kernels.points import as_objects, holds_objects
+
+Layout: TypeAlias = dict[str, Any]  # what scikit-learn's validation is to make of X
+
+
+def training_data(estimator: Any, X: Any, y: Any, objects: bool, square: bool) -> tuple[Any, Array]:
+    """X as rows (or objects that only the kernel understands) and y as one label per row."""
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
+            "Supervised learning needs one label per row."
+        )
+    if objects and holds_objects(X):
+        items = as_objects(X)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(items, y)
+        rows: Any = items
+    else:
+        _refuse_text(estimator, X)
+        layout = _LAYOUT | ({"accept_sparse": False} if square else {})
+        rows, y = validate_data(estimator, X, y, multi_output=False, **layout)
+        rows = _compact(rows)
+        if square and rows.shape[0] != rows.shape[1]:
+            raise ValueError(
+                f"With kernel='precomputed' X must be the square matrix of all kernel values between training rows; "
+                f"got shape {rows.shape}."
+            )
+    check_classification_targets(y)
+    return rows, np.asarray(y)
+
+
+def further_data(estimator: Any, X: Any, y: Any, reset: bool, layout: Layout | None = None) -> tuple[Any, Array]:
+    """Rows and labels of one call of ``partial_fit``; after the first one X must have the same features."""
+    _refuse_text(estimator, X)
+    rows, y = validate_data(estimator, X, y, multi_output=False, reset=reset, **(layout or _LAYOUT))
+    check_classification_targets(y)
+    return _compact(rows), np.asarray(y)
+
+
+def unlabelled_data(estimator: Any, X: Any, reset: bool, layout: Layout | None = None) -> Any:
+    """X as rows; without ``reset`` X must have the features seen before."""
+    _refuse_text(estimator, X)
+    return _compact(validate_data(estimator, X, reset=reset, **(layout or _LAYOUT)))
+
+
+def regression_data(estimator: Any, X: Any, y: Any, reset: bool = True) -> tuple[Any, Array]:
+    """X as rows and y as one finite number per row; without ``reset`` X must have the features seen before."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    _refuse_text(estimator, X)
+    rows, y = validate_data(estimator, X, y, multi_output=False, y_numeric=True, reset=reset, **_LAYOUT)
+    return _compact(rows), np.asarray(y, np.float64)
+
+
+def prediction_data(estimator: Any, X: Any, objects: bool) -> Any:
+    """X of the kind that the estimator was fitted on."""
+    if objects and holds_objects(X):
+        return as_objects(X)
+    return unlabelled_data(estimator, X, reset=False)
+
+
+_LAYOUT: Layout = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "C"}
+DENSE: Layout = _LAYOUT | {"accept_sparse": False}
+DENSE_OF_ANY_NUMBERS: Layout = DENSE | {"dtype": "numeric"}
+
+
+def stream_classes(estimator: Any, y: Array, classes: Any) -> Array:
+    """All labels of a stream: the first call of ``partial_fit`` names them, later ones must agree."""
+    known = getattr(estimator, "classes_", None)
+    if known is None:
+        if classes is None:
+            name = type(estimator).__name__
+            raise ValueError(f"{name}.partial_fit: the first call needs classes, the list of all labels there will be.")
+        known = np.unique(classes)
+    elif classes is not None and not np.array_equal(np.unique(classes), known):
+        raise ValueError(f"classes={classes!r} is not what the first call said: {known!r}.")
+    unknown = np.setdiff1d(y, known)
+    if len(unknown):
+        raise ValueError(f"y holds labels that classes did not name: {unknown!r}.")
+    return known
+
+
+def non_negative(estimator: Any, X: Any) -> Any:
+    """X itself, all of whose entries are >= 0."""
+    if (X.data if sparse.issparse(X) else X).min(initial=0) < 0:
+        raise ValueError(
+            f"Negative values in data passed to {type(estimator).__name__}: {first_entry(estimator, X, X < 0)}."
+        )
+    return X
+
+
+def first_entry(estimator: Any, X: Any, wrong: Any) -> str:
+    """Which feature has which value in which row, for the first entry that is wrong."""
+    row, feature = (int(places[0]) for places in wrong.nonzero())
+    return f"{feature_label(estimator, feature)} is {X[row, feature]} in row {row}"
+
+
+def feature_label(estimator: Any, feature: int) -> str:
+    """What messages call a feature: its name if it has one."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return f"feature {feature}" if names is None else f"feature {names[feature]!r}"
+
+
+def _refuse_text(estimator: Any, X: Any) -> None:
+    """Numbers only: scikit-learn would answer text with 'could not convert string to float'."""
+    names = getattr(X, "columns", None)
+    if names is None and not isinstance(X, list | tuple | np.ndarray):
+        return
+    columns = [(f" in column {name!r}", X[name]) for name in names] if names is not None else [("", X)]
+    for where, values in columns:
+        found = _first_text(values)
+        if found is not None:
+            raise ValueError(
+                f"X contains text{where} ({found!r}), and {type(estimator).__name__} learns from vectors of numbers. "
+                f"Encode the text as numbers first{_other_ways(estimator)}."
+            )
+
+
+def _other_ways(estimator: Any) -> str:
+    """What else users of the estimator may want who have text."""
+    if hasattr(estimator, "C"):
+        return ", or give SVC a kernel function that compares strings"
+    return " (OrdinalEncoder, OneHotEncoder of sklearn.preprocessing, or CountVectorizer for documents)"
+
+
+def _first_text(values: Any) -> str | None:
+    """The first string that is not a number."""
+    if getattr(getattr(values, "dtype", None), "kind", "O") in "biufcmM":
+        return None
+    for value in np.asarray(values, object).ravel():
+        if isinstance(value, str):
+            try:
+                float(value)
+            except ValueError:
+                return value
+    return None
+
+
+def _compact(X: Any) -> Any:
+    """CSR without repeated entries and with 32-bit indices where they suffice."""
+    if not sparse.issparse(X):
+        return X
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.indices.dtype != np.int32 and max(X.shape[1], X.nnz) < np.iinfo(np.int32).max:
+        compact = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+        X = type(X)(compact, shape=X.shape)
+    return X

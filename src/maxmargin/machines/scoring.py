@@ -1,0 +1,149 @@
+"""Decision values of new points: tiles of BLAS, exponential and BLAS against all support vectors, on the pool.
+
+A kernel value is computed once for all pairs of classes. Where the fit used float32 tiles, so does this: the error they
+make stays as far below ``tol`` as there.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from maxmargin.core import rows as storage
+from maxmargin.core.blas import blas_held
+from maxmargin.core.buffers import scratch
+from maxmargin.core.rows import Array
+from maxmargin.core.threads import thread_map
+from maxmargin.core.twins import find_twins_among_many
+from maxmargin.gram.source import FLOAT32_SHARE
+from maxmargin.gram.tiles import add_rows
+from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.points import Entries, Points, Vectors, narrow
+
+ROWS = 512
+MOST_ROWS = 2048
+PARTS = 4  # at least so many pieces of work, so that threads end together
+TILE = ROWS * 512  # values of a tile: 1 MB in float32, which stays in the L2 cache
+MERGED = 1000  # support vectors from which equal ones are looked for
+
+
+class Machine(NamedTuple):
+    """What decides: support vectors and their coefficients.
+
+    Where pairs of classes share coefficients the vectors are grouped by class, ``n_support`` of each, and a group's
+    sums are kept apart; None is one group. ``float32`` is whether the fit used float32 tiles.
+    """
+
+    kernel: Kernel
+    vectors: Any
+    n_support: Array | None
+    dual_coef: Array
+    tol: float
+    float32: bool
+
+
+class Scorer:
+    """A machine made ready for many points."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine, self._given = machine, machine.dual_coef.copy()
+        vectors, counts, coef = machine.vectors, machine.n_support, machine.dual_coef
+        counts = np.array([coef.shape[1]]) if counts is None else counts
+        if len(coef.T) > MERGED and not machine.kernel.of_objects:
+            vectors, counts, coef = _merged(vectors, counts, coef)
+        self.kernel, self.vectors = machine.kernel, vectors
+        self.edges = np.cumsum([0, *counts])
+        self.coef = coef
+        self.rough_coef = coef.astype(np.float32)
+        self._narrow = sparse.issparse(vectors) and narrow(storage.rows_of(sparse.csr_array(vectors), np.float64))
+        self.exact, self.centre = machine.kernel.placed(self._form(vectors))
+        single = machine.float32 and self._float32_serves()
+        self.rough = self._points(vectors, np.float32) if single else None
+        self._longest = float(np.sqrt(self.exact.squares.max(initial=0.0))) if isinstance(self.exact, Vectors) else 0.0
+
+    def sums(self, X: Any, n_jobs: int) -> Array:
+        """Coef of class c @ K(vectors of class c, X), as an array (classes, machines of a class, rows)."""
+        n = X.shape[0]
+        out = np.zeros((len(self.edges) - 1, len(self.coef), n))
+        step = min(max(ROWS, TILE // max(1, self.coef.shape[1])), MOST_ROWS, max(64, -(-n // PARTS)))
+
+        def chunk(first: int) -> None:
+            part = slice(first, min(first + step, n))
+            rows = np.arange(part.start, part.stop)
+            if self.rough is not None:
+                points = self._points(X[part], np.float32)
+                _add(self.kernel, self.rough, points, self.edges, self.rough_coef, out[:, :, part])
+                errors = self.kernel.float32_errors(points, self._longest)
+                assert errors is not None
+                rows = rows[errors > FLOAT32_SHARE * self.machine.tol]
+            if len(rows):
+                sums = np.zeros((*out.shape[:2], len(rows)))
+                _add(self.kernel, self.exact, self._points(X[rows], np.float64), self.edges, self.coef, sums)
+                out[:, :, rows] = sums
+
+        with blas_held():
+            # The user's functions are called from one thread.
+            thread_map(chunk, range(0, n, step), 1 if self.kernel.of_objects else n_jobs)
+        return out
+
+    def _form(self, X: Any) -> Any:
+        """Both sides dense, or both sparse where the support vectors are sparse and wide."""
+        if sparse.issparse(self.vectors) and not self._narrow:
+            return sparse.csr_array(X)
+        return X.toarray() if sparse.issparse(X) else X
+
+    def _points(self, X: Any, dtype: Any) -> Points:
+        return self.kernel.prepare(self._form(X), dtype, self.centre)
+
+    def _float32_serves(self) -> bool:
+        return isinstance(self.exact, Vectors) and self.kernel.float32_errors(self.exact) is not None
+
+    def serves(self, machine: Machine) -> bool:
+        """Whether this was made of ``machine``; coefficients may have been changed in place."""
+        same = all(a is b for a, b in zip(machine, self.machine, strict=True))
+        return same and np.array_equal(machine.dual_coef, self._given)
+
+
+def position_sums(K: Any, support: Array, n_support: Array, dual_coef: Array, kernel: Kernel) -> Array:
+    """As ``Scorer.sums`` where the points come as rows of kernel values."""
+    out = np.zeros((len(n_support), len(dual_coef), K.shape[0]))
+    edges = np.cumsum([0, *n_support])
+    for first in range(0, K.shape[0], ROWS):
+        part = slice(first, first + ROWS)
+        block = kernel.block(kernel.prepare(K[part]), Entries(K, support))
+        for c, (a, b) in enumerate(pairwise(edges)):
+            out[c, :, part] += dual_coef[:, a:b] @ block[:, a:b].T
+    return out
+
+
+def _add(kernel: Kernel, vectors: Points, points: Points, edges: Array, coef: Array, out: Array) -> None:
+    """Writes: out, (classes, machines, points)."""
+    step = max(1, TILE // max(1, len(points)))
+    for first in range(0, len(vectors), step):
+        some = vectors.take(slice(first, first + step))
+        if isinstance(some, Vectors):
+            K = kernel.block(some, points, scratch("tile", (len(some), len(points)), some.dtype))
+        else:  # the user's function gets the new points first, as in scikit-learn
+            K = np.ascontiguousarray(kernel.block(points, some).T, np.float64)
+        for c, (a, b) in enumerate(pairwise(edges)):
+            begin, end = max(a, first), min(b, first + step)
+            if begin >= end:
+                continue
+            if len(coef) == 1:  # summed in float64
+                add_rows(K, np.arange(begin - first, end - first), coef[0, begin:end], out[c, 0], 0, len(points))
+            else:
+                out[c] += coef[:, begin:end] @ K[begin - first : end - first]
+
+
+def _merged(vectors: Any, counts: Array, coef: Array) -> tuple[Any, Array, Array]:
+    """Equal support vectors of a class as one, with the sum of their coefficients."""
+    labels = np.repeat(np.arange(len(counts)), counts)
+    twins = find_twins_among_many(vectors, labels, np.ones(len(labels)))
+    if len(twins.first) == len(labels):
+        return vectors, counts, coef
+    total = np.zeros((len(coef), len(twins.first)))
+    np.add.at(total.T, twins.group, coef.T)
+    return vectors[twins.first], np.bincount(labels[twins.first], minlength=len(counts)), total

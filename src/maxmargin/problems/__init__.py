@@ -1,0 +1,1 @@
+"""Level 1: what is solved, and what a solve returns."""

@@ -1,0 +1,93 @@
+"""The canonical problem of the joint machines: one weight vector per class, one loss for all of them.
+
+    minimise  1/2 sum_m ||w_m||^2 + sum_i c_i L(s_i, y_i),    s_im = w_m'phi(x_i),
+
+L one of ``losses.multiclass``. In multipliers B (n, k), w_m = sum_i B_im phi(x_i), its dual is
+
+    maximise  -1/2 sum_m ||w_m||^2 - sum_i (c_i L)*(-B_i),
+
+and each row of B lives in a set of its own: nothing but the weights couples the rows. A bias is the weight of a feature
+1 that is appended to phi (linear: the scale of ``Design``; kernels: K + 1). Free biases would ask for sum_i B_im = 0
+for every class, which couples all rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from maxmargin.core.rows import Array
+from maxmargin.problems.design import Design
+
+
+@dataclass(frozen=True)
+class JointProblem:
+    """See the module's formula; all costs are > 0."""
+
+    labels: Array
+    n_classes: int
+    costs: Array
+    loss: Any
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.labels)
+
+    def zeros(self) -> Array:
+        """No multipliers."""
+        return np.zeros((self.n, self.n_classes))
+
+
+@dataclass(frozen=True)
+class LinearJoint(JointProblem):
+    """A joint machine on the rows of ``design``."""
+
+    design: Design
+
+
+class JointGram(Protocol):
+    """What a joint machine asks of the kernel matrix K."""
+
+    n_jobs: int
+    diagonal: Array
+    working_rows: int
+    values_computed: int
+
+    @property
+    def float64_error(self) -> float:
+        """A bound on the relative error of float64 values, beyond that of usual arithmetic."""
+        ...
+
+    def submatrix(self, rows: Array, older: Array | None = None, places: Array = ...) -> Array:
+        """K among ``rows``, in borrowed memory; the first of them are at ``places`` in ``older``, K of other rows."""
+        ...
+
+    def give_back(self, array: Array) -> None:
+        """End of use of a matrix from ``submatrix``."""
+        ...
+
+    def accumulate_many(self, rows: Array, weights: Array, out: Array) -> None:
+        """out += K[:, rows] @ weights for several columns of weights. Writes: out."""
+        ...
+
+    def many_scores(self, B: Array, exact: bool = False) -> Array:
+        """F = K B for several columns of multipliers."""
+        ...
+
+    def certificate_seconds(self, n_support: int, refreshed: int) -> float:
+        """Estimated time of ``many_scores`` with so many rows of multipliers."""
+        ...
+
+    def definiteness(self, prefer: Array) -> tuple[bool, str]:
+        """Whether K is positive semidefinite, and how far that was checked."""
+        ...
+
+
+@dataclass(frozen=True)
+class KernelJoint(JointProblem):
+    """A joint machine on a kernel matrix."""
+
+    gram: JointGram

@@ -1,0 +1,54 @@
+"""The canonical problem of all linear machines: a norm plus a sum of losses.
+
+    minimise  Omega(w) + sum_i c_i l(y_i, z_i),    z = Xw + b,
+
+Omega(w) = 1/2 ||w||^2 (penalty "l2") or ||w||_1 ("l1"). In multipliers beta_i = -c_i l'(z_i) its dual is
+
+    maximise  -1/2 ||X'beta||^2 - sum_i c_i l*(y_i, -beta_i / c_i)          for l2,
+    maximise  -sum_i c_i l*(y_i, -beta_i / c_i) with ||X'beta||_inf <= 1    for l1,
+
+with sum_i beta_i = 0 where the bias is free. A regularised bias is one more column of X (``Design``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from maxmargin.core.rows import Array
+from maxmargin.problems.box import Bias
+from maxmargin.problems.design import Design
+
+Penalty = Literal["l2", "l1"]
+
+
+@dataclass(frozen=True)
+class LinearProblem:
+    """See the module's formula. All costs are > 0: rows without weight are left out before."""
+
+    design: Design
+    y: Array
+    costs: Array
+    loss: Any
+    bias: Bias
+    penalty: Penalty = "l2"
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.design.n
+
+    @property
+    def d(self) -> int:
+        """Number of weights, the bias included."""
+        return self.design.d
+
+    @property
+    def free_bias(self) -> bool:
+        """Whether the last entry of v is a bias that the norm leaves out."""
+        return self.bias is Bias.FREE
+
+    @property
+    def penalized(self) -> slice:
+        """The entries of v that the norm counts."""
+        return slice(0, self.design.features if self.free_bias else self.d)

@@ -1,0 +1,1 @@
+"""Solvers of the box-constrained problem of kernel machines."""

@@ -1,0 +1,104 @@
+"""The augmented Lagrangian with semismooth Newton steps: exact for losses with kinks when there are many rows.
+
+Splitting u = Av gives, for multipliers beta' and a penalty sigma, the smooth problem
+
+    minimise over v  1/2 v'Rv + sum_i min_u c_i l(u) + beta'_i (u - z_i) + sigma/2 (u - z_i)^2,
+
+whose multipliers at the minimum are the next beta' (Rockafellar 1976: the proximal point method in the dual). Its
+Newton systems have the rows strictly between their bounds only. See Yan and Li (2020) for the hinge.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.losses.base import dual_steps, fenchel_young
+from maxmargin.problems.linear import LinearProblem
+from maxmargin.problems.solution import Point
+from maxmargin.solvers.linear.descent import Descent, relative
+
+INNER = 0.3  # the smooth problem is solved until its error is this share of the rows' part of the gap
+GROWTH = 2.0  # of sigma, while many rows lie between their bounds or the smooth problems are solved in
+QUICK = 6  # Newton steps or less: a large sigma makes the multipliers converge fast, a too large one the steps erratic
+STUCK = 40  # Newton steps without an end: sigma is too large (C is far above the multipliers), so it shrinks
+SOFTER = 0.01
+KNOWN = 2.0  # times larger is the first sigma where another solver has left multipliers
+DAMPING = 1e-3  # of the first step of a smooth problem, times the share of rows that curve
+
+
+class ALM:
+    """State and steps of one solve."""
+
+    def __init__(self, problem: LinearProblem, start: Point, tol: float) -> None:
+        self.problem = problem
+        self.old = np.zeros(problem.n) if start.beta is None else start.beta.copy()
+        self.sigma = self._first_sigma(problem) * (1.0 if start.beta is None else KNOWN)
+
+        def fill(z, beta, kappa):
+            dual_steps(problem.loss, problem.y, problem.costs, z, self.old, self.sigma, beta, kappa)
+
+        self.descent = Descent(problem, start.v.copy(), fill)
+        self._damp()
+        self.iterations = self._updated = 0
+        self.exhausted = False
+        self._judge()
+
+    @staticmethod
+    def _first_sigma(problem: LinearProblem) -> float:
+        """Half of C over the size of the targets: at v = 0 all rows then lie between their bounds."""
+        return 0.5 * float(problem.costs.mean()) / (float(np.abs(problem.y).mean()) or 1.0)
+
+    @property
+    def point(self) -> Point:
+        """Weights and multipliers."""
+        return Point(self.descent.v, self.descent.beta)
+
+    def refine(self, tol: float) -> None:
+        """Recompute what updates have rounded."""
+        self.descent.restart()
+        self._judge()
+
+    def step(self, most: float = np.inf) -> None:
+        """One Newton step, after a multiplier update where the smooth problem is solved well enough."""
+        descent = self.descent
+        if self._inner <= INNER * self._rows:
+            self._update()
+        elif self.iterations - self._updated >= STUCK:
+            self._soften()
+        length = descent.move(descent.direction(accuracy=0.1))
+        descent.damp(length)
+        self.iterations += 1
+        self._judge()
+
+    def _update(self) -> None:
+        """The multipliers of the smooth problem become those it is built on; sigma grows while that is cheap."""
+        descent = self.descent
+        self.old[:] = descent.beta
+        steps = self.iterations - self._updated
+        self._updated = self.iterations
+        if np.count_nonzero(descent.kappa) > 3 * self.problem.d or steps <= QUICK:
+            self.sigma *= GROWTH
+        descent.refresh()
+        self._damp()
+
+    def _soften(self) -> None:
+        """A smooth problem that is too stiff: its penalty is taken back."""
+        self.sigma *= SOFTER
+        self._updated = self.iterations
+        self.descent.refresh()
+        self._damp()
+
+    def _damp(self) -> None:
+        """Damping for a new smooth problem: the fewer rows curve, the less of it."""
+        self.descent.damping = DAMPING * np.count_nonzero(self.descent.kappa) / self.problem.n
+
+    def _judge(self) -> None:
+        """Sets: objective (dual), gap (relative), and its parts: of the smooth problem and of the rows."""
+        problem, descent = self.problem, self.descent
+        v, q = descent.v[problem.penalized], descent.q[problem.penalized]
+        losses, conjugates, self._rows, _ = fenchel_young(
+            problem.loss, problem.y, problem.costs, descent.z, descent.beta
+        )
+        primal, self.objective = 0.5 * float(v @ v) + losses, -0.5 * float(q @ q) - conjugates
+        self._inner = descent.stationarity(descent.q)
+        self.gap = relative(self._inner + self._rows, primal)

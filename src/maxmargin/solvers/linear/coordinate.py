@@ -1,0 +1,182 @@
+"""Coordinate descent in the dual (Hsieh et al. 2008) for every loss, with shrinking and a gap that costs nothing extra.
+
+One row after another gets the exact multiplier for the present weights, ``dual_step`` with sigma = 1 / ||a_i||^2, and
+v = A'beta follows. Each visit knows the row's score, so an epoch also sums the rows' shares of the duality gap.
+
+A row is left out while its multiplier would stay the same even if its score moved by the largest violation of the last
+epoch: at zero, of the multipliers that fell; at a bound, of those that grew. The end is always judged on all rows.
+Rows are visited in random order; where X is larger than the cache, in random order within windows and windows in random
+order, so that memory is read in runs. (Rows sorted by class make windows of one class: 20news then took three times as
+many passes, so windows are for large X only.)
+
+A free bias is the multiplier of sum(beta) = 0. It is found by the augmented Lagrangian of that one constraint: rows see
+z = x'w + b + rho sum(beta), and b moves by rho sum(beta) once the problem of the present b is solved well enough.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.certificates.linear import best_bias
+from maxmargin.core import limits
+from maxmargin.core.jit import jit, larger
+from maxmargin.core.rows import row_axpy, row_dot
+from maxmargin.losses.base import conjugate, dual_step, slope, value
+from maxmargin.problems.linear import LinearProblem
+from maxmargin.problems.solution import Point
+from maxmargin.solvers.linear.descent import OVERFLOW
+
+WINDOW = 4096
+CACHED_ENTRIES = 10_000_000  # of X, stored: beyond, windows
+STEP_ENTRIES = 20_000_000  # stored entries that one step of the driver may visit: tens of milliseconds
+STEP_EPOCHS = 20
+INNER = 0.3  # "well enough": its gap is this share of rho sum(beta)^2 / 2, what the move is worth
+CALM = 0.1  # all rows are looked at again when the violation is down to this share of what it was the last time
+
+# Places in the array of sums of an epoch.
+TOTAL, LOSSES, CONJUGATES, GAPS, FELL, GREW = range(6)
+
+
+class DualCD:
+    """State and steps of one solve."""
+
+    def __init__(self, problem: LinearProblem, start: Point, tol: float, seed: int = 0) -> None:
+        self.problem, self.tol = problem, tol
+        design = problem.design
+        self.beta = np.zeros(problem.n) if start.beta is None else start.beta.copy()
+        self.v = design.combine(self.beta) if self.beta.any() else np.zeros(problem.d)
+        self.squares = design.squared_norms()
+        self.bias = float(start.v[-1]) if problem.free_bias else 0.0
+        self.rho = 0.0
+        if problem.free_bias:  # squared_norms counts the constant 1 of the bias column
+            self.rho = float(np.mean(self.squares)) - 1.0 or 1.0
+            self.squares = self.squares + (self.rho - 1.0)
+        self.random = np.array([seed * 2 + 88172645463325252], np.uint64)
+        self._window = WINDOW if design.entries > CACHED_ENTRIES else max(1, problem.n)
+        self._everyone()
+        self.iterations = 0
+        self.exhausted = False
+        self.gap, self.objective = np.inf, 0.0
+
+    @property
+    def point(self) -> Point:
+        """v = A'beta, and where the bias is free the best one for these weights."""
+        if not self.problem.free_bias:
+            return Point(self.v, self.beta)
+        v = self.v.copy()
+        v[-1] = 0.0
+        v[-1] = best_bias(self.problem, self.problem.design.scores(v))
+        return Point(v, self.beta)
+
+    def refine(self, tol: float) -> None:
+        """Aim lower, at all rows again, with weights recomputed from the multipliers."""
+        self.tol = tol
+        self.v = self.problem.design.combine(self.beta)
+        self._everyone()
+
+    def step(self, most: float = np.inf) -> None:
+        """At most ``most`` epochs, until some tens of milliseconds have gone by or the gap looks small enough."""
+        design, visited = self.problem.design, 0.0
+        for _ in range(int(min(STEP_EPOCHS, most))):
+            share = len(self.order) / max(1, self.problem.n)
+            self._epoch()
+            visited += share * design.entries
+            if visited > STEP_ENTRIES or self.gap <= self.tol:
+                return
+            limits.checkpoint()
+
+    def _epoch(self) -> None:
+        """One visit to every row in ``order``. Sets: order, slack, gap, objective."""
+        problem, design = self.problem, self.problem.design
+        everyone = len(self.order) == problem.n
+        kept, sums = np.empty_like(self.order), np.zeros(6)
+        sums[TOTAL] = self.beta.sum()
+        bias_scale = self.rho if problem.free_bias else design.scale**2
+        count = _visit(
+            design.rows, self.order, self._window, problem.y, problem.costs, self.squares, problem.loss, self.slack,
+            self.bias, bias_scale, self.v, self.beta, self.random, kept, sums,
+        )  # fmt: skip
+        self.iterations += 1
+        design.passes += len(self.order) / max(1, problem.n)
+        if design.scale:
+            self.v[-1] = sums[TOTAL] * design.scale
+        w = self.v[problem.penalized]
+        primal = 0.5 * float(w @ w) + sums[LOSSES]
+        if not np.isfinite(primal):
+            raise FloatingPointError(OVERFLOW)
+        gap = sums[GAPS] + (abs(sums[TOTAL]) * (1.0 + abs(self.bias)) if problem.free_bias else 0.0)
+        if problem.free_bias and everyone and sums[GAPS] <= INNER * 0.5 * self.rho * sums[TOTAL] ** 2:
+            self.bias += self.rho * sums[TOTAL]
+        self.order = kept[:count]
+        self.slack = sums[[FELL, GREW]] if problem.loss.one_sided else np.full(2, sums[[FELL, GREW]].max())
+        if everyone:
+            self.gap, self._primal = gap / max(primal, 1e-300), primal
+            self.objective = -0.5 * float(w @ w) - sums[CONJUGATES]
+            self._calm = CALM * float(self.slack.max())
+        elif self.slack.max() <= self._calm or gap <= 0.5 * self.tol * self._primal:
+            self._everyone()
+
+    def _everyone(self) -> None:
+        """Look at all rows again, and leave none out before their violations are known. Sets: order, slack."""
+        self.order, self.slack = np.arange(self.problem.n), np.full(2, np.inf)
+
+
+@jit(reductions=True)
+def _visit(rows, order, window, y, c, squares, loss, slack, bias, bias_scale, v, beta, random, kept, sums):
+    """Visit the rows in ``order``; returns how many are kept for the next epoch.
+
+    ``sums`` holds sum(beta); over the visited rows the losses, conjugates and gaps; and the largest violations of
+    multipliers that fell towards zero and that grew. Writes: v, beta, random, kept, sums.
+    """
+    n_windows = (len(order) + window - 1) // window
+    windows = np.arange(n_windows)
+    shuffle(windows, 0, n_windows, random)
+    count, total, fell, grew = 0, sums[TOTAL], 0.0, 0.0
+    for at in windows:
+        first, last = at * window, min((at + 1) * window, len(order))
+        shuffle(order, first, last, random)
+        for position in range(first, last):
+            i = order[position]
+            z = row_dot(rows, i, v) + bias + bias_scale * total
+            old = beta[i]
+            loss_here, dual_here = c[i] * value(loss, y[i], z), conjugate(loss, y[i], c[i], old)
+            sums[LOSSES] += loss_here
+            sums[CONJUGATES] += dual_here
+            sums[GAPS] += larger(loss_here + dual_here + old * z, 0.0)
+            if squares[i] == 0.0:  # a row without entries and without a bias: its score is 0 whatever the weights
+                beta[i] = -c[i] * slope(loss, y[i], z)
+                continue
+            sigma = 1.0 / squares[i]
+            new = dual_step(loss, y[i], c[i], z, old, sigma)
+            room = slack[0] if old == 0.0 else slack[1]
+            if new != old:
+                row_axpy(rows, i, new - old, v)
+                total += new - old
+                beta[i] = new
+                if abs(new) > abs(old):
+                    grew = larger(grew, abs(new - old) * squares[i])
+                else:
+                    fell = larger(fell, abs(new - old) * squares[i])
+            elif (
+                room < np.inf
+                and dual_step(loss, y[i], c[i], z + room, old, sigma) == old
+                and dual_step(loss, y[i], c[i], z - room, old, sigma) == old
+            ):
+                continue
+            kept[count] = i
+            count += 1
+    sums[TOTAL], sums[FELL], sums[GREW] = total, fell, grew
+    return count
+
+
+@jit()
+def shuffle(items, first, last, random):
+    """Fisher and Yates, with a xorshift generator (Marsaglia 2003). Writes: items, random."""
+    x = random[0]
+    for k in range(last - 1, first, -1):
+        x ^= x << np.uint64(13)
+        x ^= x >> np.uint64(7)
+        x ^= x << np.uint64(17)
+        j = first + np.int64(((x >> np.uint64(32)) * np.uint64(k - first + 1)) >> np.uint64(32))
+        items[k], items[j] = items[j], items[k]
+    random[0] = x

@@ -1,0 +1,188 @@
+"""Stochastic gradient descent with averaged iterates, in the form of the notes (002): average loss + lam/2 ||w||^2.
+
+A step on a batch B of k rows with step length eta is
+
+    w <- (1 - eta lam) w - eta/k sum_{i in B} g_i l'(y_i, z_i) x_i,
+
+g_i the row's weight relative to the mean. Step lengths are constant within a season of the user's schedule, or
+
+    eta_t = eta_0 (1 + lam eta_0 t)^(-3/4),
+
+eta_0 found by trial on a sample of rows (Bottou 2012, "Stochastic gradient descent tricks"). The average over the last
+half of a season is kept beside the last iterate. Both cost only the nonzero entries of a row: w = s u with the
+shrinking in the number s, and the sum of the iterates is m + p u with a number p.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.certificates.linear import certify_linear
+from maxmargin.core.jit import jit
+from maxmargin.core.rows import Array, CsrRows, Rows, count, row_axpy, row_dot, squared_norms, take_rows, width
+from maxmargin.losses.base import slope, total
+from maxmargin.problems.linear import LinearProblem
+from maxmargin.problems.solution import Point
+
+TRIAL_ROWS = 400
+SMALLEST = 1e-6  # of s: then u takes it over, before the rounding of u in units of s matters
+SPARSE_BIAS = 0.01  # the bias sees every row and a sparse feature few: its steps are shorter, as in scikit-learn
+POWER = 0.75
+
+# Places in the array of numbers that belong to the iterates.
+S, P, BIAS, BIAS_SUM, STEPS, AVERAGED = range(6)
+
+
+class Iterates:
+    """w = s u and b, with the sums of their past."""
+
+    def __init__(self, features: int, w: Array | None = None, b: float = 0.0) -> None:
+        self.u = np.zeros(features) if w is None else np.array(w, np.float64)
+        self.m = np.zeros(features)
+        self.numbers = np.array([1.0, 0.0, b, 0.0, 0.0, 0.0])
+
+    @property
+    def last(self) -> tuple[Array, float]:
+        """Weights and bias of the last step."""
+        return self.numbers[S] * self.u, float(self.numbers[BIAS])
+
+    @property
+    def average(self) -> tuple[Array, float]:
+        """Means over the second halves of the seasons since ``forget_average``."""
+        steps = self.numbers[AVERAGED]
+        if not steps:
+            return self.last
+        return (self.m + self.numbers[P] * self.u) / steps, float(self.numbers[BIAS_SUM] / steps)
+
+    def forget_average(self) -> None:
+        """Begin a new average."""
+        self.m[:] = 0.0
+        self.numbers[[P, BIAS_SUM, AVERAGED]] = 0.0
+
+
+class Descent(NamedTuple):
+    """What the steps minimise: sum_i factors_i l(y_i, z_i) / n + lam/2 ||w||^2."""
+
+    rows: Rows
+    y: Array
+    factors: Array
+    loss: Any
+    lam: float
+    bias_scale: float = 1.0  # 0: no bias
+    bias_lam: float = 0.0  # lam where the norm counts the bias
+
+    def run(self, order: Array, iterates: Iterates, eta: float, decays: bool, batch: int) -> None:
+        """Steps over the rows in ``order``. Writes: iterates."""
+        rate = SPARSE_BIAS if isinstance(self.rows, CsrRows) else 1.0
+        _steps(
+            self.rows, order, self.y, self.factors, self.loss, self.lam, batch, eta, POWER if decays else 0.0,
+            self.bias_scale, self.bias_lam, rate, iterates.u, iterates.m, iterates.numbers, np.empty(batch),
+        )  # fmt: skip
+
+    def first_length(self, rng: np.random.Generator, batch: int) -> float:
+        """Eta_0: of lengths that differ by factors of two, the one after which a sample of rows costs least."""
+        n = count(self.rows)
+        sample = rng.permutation(n)[:TRIAL_ROWS]
+        squares = float(np.mean(squared_norms(take_rows(self.rows, sample)))) + self.bias_scale**2
+        eta = 1.0 / max(squares, 1e-300)
+        best, factor = self._trial(sample, eta, batch), 2.0
+        for factor in (2.0, 0.5):
+            improved = False
+            while (cost := self._trial(sample, eta * factor, batch)) < best:
+                eta, best, improved = eta * factor, cost, True
+            if improved:
+                break
+        return eta
+
+    def _trial(self, sample: Array, eta: float, batch: int) -> float:
+        iterates = Iterates(width(self.rows))
+        self.run(sample, iterates, eta, True, batch)
+        w, b = iterates.average
+        z = np.empty(len(sample))
+        _scores_of(self.rows, sample, w, self.bias_scale * b, z)
+        cost = total(self.loss, self.y[sample], self.factors[sample], z) / len(sample) + 0.5 * self.lam * float(w @ w)
+        return cost if np.isfinite(cost) else np.inf
+
+
+class AveragedSGD:
+    """``solver="sgd"``: a season is a pass over the rows, and the average over it is the point."""
+
+    def __init__(self, problem: LinearProblem, start: Point, tol: float, seed: int = 0) -> None:
+        self.problem = problem
+        weight = float(problem.costs.sum())
+        factors = problem.costs * (problem.n / weight)
+        scale, lam = problem.design.scale, 1.0 / weight
+        bias_lam = 0.0 if problem.free_bias else lam
+        self.descent = Descent(problem.design.rows, problem.y, factors, problem.loss, lam, scale, bias_lam)
+        self.rng = np.random.default_rng(seed)
+        self.eta = self.descent.first_length(self.rng, 1)
+        w = start.v[: problem.design.features]
+        self.iterates = Iterates(problem.design.features, w, float(start.v[-1]) if scale else 0.0)
+        self.iterations = 0
+        self.exhausted = False
+        self._judge()
+
+    @property
+    def point(self) -> Point:
+        """The average of the last season."""
+        w, b = self.iterates.average
+        return Point(np.append(w, b) if self.problem.design.scale else w)
+
+    def refine(self, tol: float) -> None:
+        """Nothing is rounded that a further season would not correct."""
+
+    def step(self, most: float = np.inf) -> None:
+        """One season."""
+        self.iterates.forget_average()
+        self.descent.run(self.rng.permutation(self.problem.n), self.iterates, self.eta, True, 1)
+        self.problem.design.passes += 1
+        self.iterations += 1
+        self._judge()
+
+    def _judge(self) -> None:
+        """Sets: objective (primal) and gap (relative)."""
+        certificate = certify_linear(self.problem, self.point)
+        self.objective, self.gap = certificate.primal, certificate.relative_gap
+
+
+@jit(reductions=True)
+def _scores_of(rows, index, w, shift, out):
+    """The scores of some rows. Writes: out."""
+    for k in range(len(index)):
+        out[k] = row_dot(rows, index[k], w) + shift
+
+
+@jit(reductions=True)
+def _steps(rows, order, y, factors, loss, lam, batch, eta0, power, bias_scale, bias_lam, bias_rate, u, m, numbers, g):
+    """One step for every ``batch`` rows of ``order``. Writes: u, m, numbers, g."""
+    s, p, b, b_sum, t, averaged = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]
+    quiet = (len(order) // batch // 2) * batch  # the first half of a season is left out of its average
+    for first in range(0, len(order), batch):
+        last = min(first + batch, len(order))
+        eta = eta0 * (1.0 + lam * eta0 * t) ** -power if power > 0.0 else eta0
+        pull = 0.0
+        for k in range(first, last):
+            i = order[k]
+            z = s * row_dot(rows, i, u) + bias_scale * b
+            g[k - first] = -eta * factors[i] * slope(loss, y[i], z) / (last - first)
+            pull += g[k - first]
+        s *= max(0.0, 1.0 - eta * lam)
+        if s < SMALLEST:
+            for j in range(len(u)):
+                m[j] += p * u[j]
+                u[j] *= s
+            s, p = 1.0, 0.0
+        for k in range(first, last):
+            if g[k - first] != 0.0:
+                row_axpy(rows, order[k], g[k - first] / s, u)
+                if p != 0.0:
+                    row_axpy(rows, order[k], -p * g[k - first] / s, m)
+        b += bias_rate * (bias_scale * pull - eta * bias_lam * b)
+        t += 1.0
+        if first >= quiet:
+            p += s
+            b_sum += b
+            averaged += 1.0
+    numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5] = s, p, b, b_sum, t, averaged

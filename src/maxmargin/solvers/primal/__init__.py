@@ -1,1 +1,0 @@
-"""Solvers that move the weights."""
