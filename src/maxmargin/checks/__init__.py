@@ -25,7 +25,7 @@ from maxmargin.checks.parameters import (
     one_of,
     positive,
 )
-from maxmargin.checks.transaction import all_or_nothing
+from maxmargin.checks.transaction import all_or_nothing, commit, draft
 from maxmargin.checks.warnings import warn_user
 from maxmargin.checks.weights import at_least_two, class_costs, finite_total, sample_weights, weighted
 
@@ -40,6 +40,8 @@ __all__ = [
     "boolean",
     "check_parameters",
     "class_costs",
+    "commit",
+    "draft",
     "feature_label",
     "finite_total",
     "first_entry",
