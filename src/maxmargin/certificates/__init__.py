@@ -1,17 +1,16 @@
-"""Level 1: proofs of optimality and what can be read off a solution, as functions of problem and point alone."""
+"""Level 2: proofs of optimality and what can be read off a solution, as functions of problem and point alone."""
 
-from maxmargin.certificates.box import certify, feasible_point
-from maxmargin.certificates.kkt import bias_and_violation
+from maxmargin.certificates.feasible import feasible_point
+from maxmargin.certificates.kkt import standing
 from maxmargin.certificates.margins import Margins, distances, margins
 from maxmargin.certificates.separation import hull_distance, separates
 
 __all__ = [
     "Margins",
-    "bias_and_violation",
-    "certify",
     "distances",
     "feasible_point",
     "hull_distance",
     "margins",
     "separates",
+    "standing",
 ]

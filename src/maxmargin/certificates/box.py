@@ -1,12 +1,13 @@
 """The duality gap of the box QP: a proof of how far a point is from the optimum.
 
-With f = K beta and t_i = p_i - f_i - b the gap is a sum of nonnegative terms (Fenchel and Young), so nothing cancels:
+With f = K beta and t_i = p_i - f_i - b_g(i) the gap is a sum of nonnegative terms (Fenchel and Young), so nothing
+cancels:
 
-    primal - dual = sum_i l_i(t_i) + ridge_i beta_i^2 / 2 - beta_i t_i.
+    primal - dual = sum_i l_i(t_i) + kink_i |beta_i| + ridge_i beta_i^2 / 2 - beta_i t_i,
 
-A term is exactly zero where beta_i sits at the bound that t_i points to, whatever the rounding in f_i. So scores may
-come from float32 kernel values: the rows whose term is not certainly zero are recomputed in float64, and what is not
-recomputed enters with its error bound.
+and b_g times what the sum of a group is off by. A term is exactly zero where beta_i sits where t_i points to, whatever
+the rounding in f_i. So scores may come from float32 kernel values: the rows whose term is not certainly zero are
+recomputed in float64, and what is not recomputed enters with its error bound.
 """
 
 from __future__ import annotations
@@ -15,123 +16,119 @@ import math
 
 import numpy as np
 
-from maxmargin.certificates.kkt import bias_and_violation
+from maxmargin.certificates.feasible import feasible_point
+from maxmargin.certificates.kkt import by_row, standing
 from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
-from maxmargin.problems.box import Bias, BoxQP
-from maxmargin.problems.solution import Certificate
+from maxmargin.problems.box import REFRESHED_ROWS, BoxQP
+from maxmargin.problems.solution import Certificate, Point, Proof
 
 FLOAT64_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # of max K_ii sum |beta|: what a score is uncertain by
-BALANCE_SLACK = 1e-12  # a relative imbalance of the multipliers that is rounding, not infeasibility
 
 
-def certify(problem: BoxQP, alpha: Array, *, exact: bool = False) -> Certificate:
-    """Primal value, dual value, duality gap and KKT violation at the multipliers ``alpha`` (the notes' alpha >= 0).
+def prove_box(problem: BoxQP, point: Point, *, exact: bool = False, seconds: float = math.inf) -> Proof:
+    """The certificate of ``point``, the feasible point it holds for, and its scores f = K beta.
 
-    Uses the problem and the point alone. Multipliers outside the constraints are first brought inside. With ``exact``
-    every kernel value is float64.
+    With ``exact`` every kernel value is float64. Otherwise doubtful rows are recomputed in float64, as many as
+    ``seconds`` allow but always some; the others enter with their error bound.
     """
-    alpha = np.asarray(alpha, np.float64)
-    if alpha.shape != (problem.n,) or not np.isfinite(alpha).all():
-        raise ValueError(f"alpha must hold one finite multiplier for each of the {problem.n} rows.")
-    return evaluate(problem, problem.sign * alpha, exact=exact)[0]
-
-
-def evaluate(
-    problem: BoxQP, beta: Array, *, exact: bool = False, refreshed: float = math.inf
-) -> tuple[Certificate, Array]:
-    """``certify`` in the signed multipliers, and the scores f = K beta that it worked out.
-
-    At most ``refreshed`` doubtful rows are recomputed in float64; the others enter with their error bound.
-    """
-    original = beta
+    original = point.beta
     given = np.clip(original, problem.lower, problem.upper)
     beta = feasible_point(problem, given)
     moved = float(np.max(np.abs(beta - original), initial=0.0))
-    f, error = _scores(problem, beta, exact, refreshed)
+    f, error = _scores(problem, beta, exact, _affordable_rows(problem, beta, seconds))
     largest = float(np.max(np.abs(problem.gram.diagonal), initial=0.0))
     error += (FLOAT64_ROUNDING + problem.gram.float64_error) * largest * float(np.abs(beta).sum())
-    # The bias belongs to the model the user gave, whose free multipliers balancing may have blurred.
-    bias, violation = bias_and_violation(problem, given, problem.p - f - problem.ridge * beta)
-    violation += 2.0 * float(error.max(initial=0.0))
-    definite, reason = problem.gram.definiteness(np.flatnonzero(beta))
+    # The biases belong to the model the user gave, whose free multipliers balancing may have blurred.
+    here = standing(problem, given, problem.p - f - problem.ridge * beta)
+    certificate = _certificate(problem, beta, f, error, here.biases)
+    violation = here.violation + 2.0 * float(error.max(initial=0.0))
+    return Proof(Point(beta=beta, biases=here.biases), certificate._replace(violation=violation, moved=moved), f)
+
+
+def _certificate(problem: BoxQP, beta: Array, f: Array, error: Array, biases: Array) -> Certificate:
+    """Values and gap at feasible multipliers with scores f, each off by at most ``error``."""
     square, doubt = float(beta @ f), 0.5 * float(np.abs(beta) @ error)  # doubt: rounding in beta'K beta / 2
+    definite, reason = _definiteness(problem, beta, square, doubt)
+    square = max(square, 0.0)
+    bias, norm = split_bias(problem, beta, biases, square)
+    if not definite:
+        return Certificate(math.nan, math.nan, math.nan, math.nan, bias, norm, reason=reason)
+    linear = float(problem.p @ beta) - float(problem.kink @ np.abs(beta))
+    dual = linear - 0.5 * square - 0.5 * float(problem.ridge @ beta**2) - doubt
+    if problem.hard:
+        primal = _hard_primal(problem, f + by_row(biases, problem.group), square)
+        return Certificate(primal, dual, max(primal - dual, 0.0), math.nan, bias, norm, reason=reason)
+    t = problem.p - f - by_row(biases, problem.group)
+    terms, worst = gap_terms(t, error, beta, problem.box)
+    gap = worst + _imbalance(problem, beta, biases) + 2.0 * doubt
+    rounding = worst - terms + 2.0 * doubt
+    return Certificate(dual + gap, dual, gap, math.nan, bias, norm, rounding=rounding, reason=reason)
+
+
+def _definiteness(problem: BoxQP, beta: Array, square: float, doubt: float) -> tuple[bool, str]:
+    definite, reason = problem.gram.definiteness(np.flatnonzero(beta))
     if definite and square < -2.0 * doubt:
         definite, reason = False, "the Gram matrix is not positive semidefinite: beta'K beta is negative"
-    reason = "; ".join(part for part in (reason, problem.note) if part)
-    square = max(square, 0.0)
-    shown_bias, norm = split_bias(problem, beta, bias, square)
-    if not definite:
-        return Certificate(math.nan, math.nan, math.nan, violation, shown_bias, norm, moved, 0.0, reason), f
-    dual = float(problem.p @ beta) - 0.5 * square - 0.5 * float(problem.ridge @ beta**2) - doubt
-    if problem.hard:
-        primal = _hard_primal(problem, f + bias, square)
-        gap = max(primal - dual, 0.0)
-        return Certificate(primal, dual, gap, violation, shown_bias, norm, moved, 0.0, reason), f
-    terms, worst = gap_terms(problem.p - f - bias, error, beta, problem.lower, problem.upper, problem.ridge)
-    gap = worst + abs(bias * float(beta.sum())) + 2.0 * doubt
-    rounding = worst - terms + 2.0 * doubt
-    return Certificate(dual + gap, dual, gap, violation, shown_bias, norm, moved, rounding, reason), f
+    return definite, "; ".join(part for part in (reason, problem.note) if part)
 
 
-def split_bias(problem: BoxQP, beta: Array, bias: float, square: float) -> tuple[float, float]:
-    """Bias and ||w||. A regularised bias is the weight sum(beta) of the appended 1, and part of the kernel's norm."""
-    if problem.bias is not Bias.REGULARIZED:
-        return bias, math.sqrt(square)
-    inside = float(beta.sum())
-    return inside, math.sqrt(max(square - inside**2, 0.0))
+def _imbalance(problem: BoxQP, beta: Array, biases: Array) -> float:
+    """sum_g |b_g (total_g - sum of the group)|: rounding keeps a sum from its total."""
+    if problem.n_groups == 0:
+        return 0.0
+    sums = np.bincount(problem.group + 1, weights=beta, minlength=problem.n_groups + 1)[1:]
+    return float(np.abs(biases) @ np.abs(problem.totals - sums))
 
 
-def feasible_point(problem: BoxQP, beta: Array) -> Array:
-    """``beta`` clipped to the box and, with a free bias, the heavier side scaled down until sum(beta) = 0."""
-    beta = np.clip(beta, problem.lower, problem.upper)
-    if not problem.balanced:
-        return beta
-    up, down = sides(beta)
-    if abs(up - down) <= BALANCE_SLACK * (up + down):
-        return beta
-    scale = np.ones(len(beta))
-    scale[beta > 0] = min(1.0, down / up) if up > 0 else 0.0
-    scale[beta < 0] = min(1.0, up / down) if down > 0 else 0.0
-    return beta * scale
+def split_bias(problem: BoxQP, beta: Array, biases: Array, square: float) -> tuple[float, float]:
+    """Bias and ||w||. A regularised bias is the weight sum(beta) of the appended 1, and part of the kernel's norm.
+
+    Several groups have no common bias: NaN.
+    """
+    if problem.appended:
+        inside = float(beta.sum())
+        return inside, math.sqrt(max(square - inside**2, 0.0))
+    bias = 0.0 if len(biases) == 0 else float(biases[0]) if len(biases) == 1 else math.nan
+    return bias, math.sqrt(square)
 
 
 @jit()
-def sides(beta):
-    """The sums of the positive and, without their sign, of the negative values."""
-    up, down = 0.0, 0.0
-    for value in beta:
-        if value > 0.0:
-            up += value
-        else:
-            down -= value
-    return up, down
-
-
-@jit()
-def gap_terms(t, error, beta, lower, upper, ridge):
-    """Sum of l_i(t_i) + ridge_i beta_i^2 / 2 - beta_i t_i, and the largest it can be with t_i off by error_i.
+def gap_terms(t, error, beta, box):
+    """Sum of l_i(t_i) + kink_i |beta_i| + ridge_i beta_i^2 / 2 - beta_i t_i, and its largest with t_i off by error_i.
 
     A term is convex in t, so over an interval it is largest at an end. Rounding below zero is cut off.
     """
     total, worst = 0.0, 0.0
     for i in range(len(t)):
-        here = _term(t[i], beta[i], lower[i], upper[i], ridge[i])
+        here = _term(t[i], beta[i], box, i)
         total += here
         if error[i] > 0.0:
-            below = _term(t[i] - error[i], beta[i], lower[i], upper[i], ridge[i])
-            above = _term(t[i] + error[i], beta[i], lower[i], upper[i], ridge[i])
-            here = max(below, above)
+            here = max(_term(t[i] - error[i], beta[i], box, i), _term(t[i] + error[i], beta[i], box, i))
         worst += here
     return total, worst
 
 
 @jit()
-def _term(t, beta, lower, upper, ridge):
-    best = min(max(t / ridge, lower), upper) if ridge > 0.0 else upper if t > 0.0 else lower
+def best_multiplier(t, box, i):
+    """argmax over the box of beta t - kink |beta| - ridge beta^2 / 2: where a multiplier belongs whose row has t."""
+    beyond = max(t - box.kink[i], 0.0) + min(t + box.kink[i], 0.0)
+    if beyond == 0.0:
+        aim = 0.0
+    elif box.ridge[i] > 0.0:
+        aim = beyond / box.ridge[i]
+    else:
+        aim = math.inf if beyond > 0.0 else -math.inf
+    return min(max(aim, box.lower[i]), box.upper[i])
+
+
+@jit()
+def _term(t, beta, box, i):
+    best = best_multiplier(t, box, i)
     if best == beta:
         return 0.0
-    return max((best - beta) * t - 0.5 * ridge * (best**2 - beta**2), 0.0)
+    smooth = (best - beta) * t - 0.5 * box.ridge[i] * (best**2 - beta**2)
+    return max(smooth - box.kink[i] * (abs(best) - abs(beta)), 0.0)
 
 
 def _scores(problem: BoxQP, beta: Array, exact: bool, refreshed: float) -> tuple[Array, Array]:
@@ -139,14 +136,13 @@ def _scores(problem: BoxQP, beta: Array, exact: bool, refreshed: float) -> tuple
     f, error = problem.gram.scores(beta, exact)
     free = (beta > problem.lower) & (beta < problem.upper)
     while error.any() and refreshed >= 1:
-        bias, _ = bias_and_violation(problem, beta, problem.p - f - problem.ridge * beta)
-        t = problem.p - f - bias
-        doubtful = np.flatnonzero(unsettled(t, error, beta, problem.lower, problem.upper))
-        if not len(doubtful):  # the bias that settles the rest no longer moves
+        biases = standing(problem, beta, problem.p - f - problem.ridge * beta).biases
+        t = problem.p - f - by_row(biases, problem.group)
+        doubtful = np.flatnonzero(unsettled(t, error, beta, problem.box))
+        if not len(doubtful):  # the biases that settle the rest no longer move
             return f, np.zeros(problem.n)
-        order = np.lexsort(
-            (np.abs(t[doubtful]), ~free[doubtful])
-        )  # free ones first, they set the bias; then by nearness
+        # Free ones first, they set the biases; then by nearness.
+        order = np.lexsort((np.abs(t[doubtful]), ~free[doubtful]))
         chosen = doubtful[order[: int(min(refreshed, len(doubtful)))]]
         f[chosen] = problem.gram.exact_scores(beta, chosen)
         error[chosen] = 0.0
@@ -154,17 +150,27 @@ def _scores(problem: BoxQP, beta: Array, exact: bool, refreshed: float) -> tuple
     return f, error
 
 
+def _affordable_rows(problem: BoxQP, beta: Array, seconds: float) -> float:
+    """How many rows the time that is left lets a certificate recompute, but always some."""
+    if seconds == math.inf:
+        return math.inf
+    support, gram = int(np.count_nonzero(beta)), problem.gram
+    least = gram.certificate_seconds(support, 0)
+    each = gram.certificate_seconds(support, 1) - least
+    return max(float(REFRESHED_ROWS), (seconds - least) / each if each > 0 else math.inf)
+
+
 @jit()
-def unsettled(t, error, beta, lower, upper):
+def unsettled(t, error, beta, box):
     """Where the term of the gap may be other than zero, for all that is known of t."""
     out = np.empty(len(t), np.bool_)
     for i in range(len(t)):
-        down, up = beta[i] == lower[i] and t[i] < -error[i], beta[i] == upper[i] and t[i] > error[i]
-        out[i] = error[i] > 0.0 and not (down or up)
+        below = best_multiplier(t[i] - error[i], box, i) == beta[i]
+        out[i] = error[i] > 0.0 and not (below and best_multiplier(t[i] + error[i], box, i) == beta[i])
     return out
 
 
 def _hard_primal(problem: BoxQP, decision: Array, square: float) -> float:
-    """||w||^2 / 2 after scaling (w, b) until the smallest y f is one; infinite where a row is on the wrong side."""
-    smallest = float(np.min(problem.p * decision))
+    """||w||^2 / 2 after scaling (w, b) until the smallest f / p is one; infinite where a row is on the wrong side."""
+    smallest = float(np.min(decision / problem.p))
     return 0.5 * square / smallest**2 if smallest > 0 else math.inf

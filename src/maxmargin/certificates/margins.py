@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.certificates.box import feasible_point, split_bias
-from maxmargin.certificates.kkt import bias_and_violation
+from maxmargin.certificates.box import split_bias
+from maxmargin.certificates.feasible import feasible_point
+from maxmargin.certificates.kkt import by_row, standing
 from maxmargin.core.rows import Array
 from maxmargin.problems.box import BoxQP
 
@@ -37,11 +38,11 @@ class Margins(NamedTuple):
 
 def margins(problem: BoxQP, alpha: Array) -> Margins:
     """Read the geometry off the multipliers ``alpha`` of a classification problem, in float64."""
-    beta = feasible_point(problem, problem.sign * np.asarray(alpha, np.float64))
+    beta = feasible_point(problem, problem.point_of(alpha).beta)
     f, _ = problem.gram.scores(beta, exact=True)
-    bias, _ = bias_and_violation(problem, beta, problem.p - f - problem.ridge * beta)
-    decision = f + bias
-    shown_bias, norm = split_bias(problem, beta, bias, max(float(beta @ f), 0.0))
+    biases = standing(problem, beta, problem.p - f - problem.ridge * beta).biases
+    decision = f + by_row(biases, problem.group)
+    shown_bias, norm = split_bias(problem, beta, biases, max(float(beta @ f), 0.0))
     bound = np.abs(problem.upper - problem.lower)
     support, at_bound = beta != 0, np.abs(beta) == bound
     hinge = problem.ridge == 0
@@ -51,7 +52,7 @@ def margins(problem: BoxQP, alpha: Array) -> Margins:
         width=2.0 / norm if norm > 0 else math.inf,
         bias=shown_bias,
         decision=decision,
-        slacks=np.maximum(0.0, 1.0 - problem.p * decision),
+        slacks=np.maximum(0.0, 1.0 - problem.sign * decision),
         slack_multipliers=np.where(hinge, bound - np.abs(beta), 0.0),
         free=np.flatnonzero(support & ~at_bound),
         bounded=np.flatnonzero(support & at_bound),

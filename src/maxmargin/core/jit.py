@@ -55,11 +55,13 @@ CACHE = os.environ.get("MAXMARGIN_CACHE", "1") != "0"
 REDUCTION_FLAGS = {"nnan", "nsz", "reassoc", "contract"}
 
 
-def jit(*, reductions: bool = False) -> Callable[[Callable[..., Any]], Any]:
+def jit(*, reductions: bool = False, inline: bool = False) -> Callable[[Callable[..., Any]], Any]:
     """Compile a loop nest: no GIL, never parallel, cached under our stamp.
 
     ``reductions=True`` lets LLVM reorder sums and assume that no value is NaN; the inputs of such a kernel are checked
-    to be finite at the door.
+    to be finite at the door. ``inline=True`` copies the body into the loops that call it: an array that is handed on is
+    counted as one reader more and less, two atomic instructions, and a step of SMO on 200 rows took 0.6 instead of
+    0.36 us.
     """
 
     def compile_lazily(fn: Callable[..., Any]) -> Any:
@@ -67,6 +69,8 @@ def jit(*, reductions: bool = False) -> Callable[[Callable[..., Any]], Any]:
         options: dict[str, Any] = {"nopython": True, "boundscheck": None, "nogil": True, "error_model": "numpy"}
         if reductions:
             options["fastmath"] = REDUCTION_FLAGS
+        if inline:
+            options["inline"] = "always"
         if config.DISABLE_JIT:  # type: ignore[attr-defined]
             return fn
         compiled = Compiled(fn, targetoptions=options)

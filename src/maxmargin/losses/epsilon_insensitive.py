@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
+from maxmargin.core.rows import Array
 from maxmargin.losses.base import INFINITE, conjugate, curvature, dual_step, on_arrays, slope, step_slope, value
+from maxmargin.losses.box import Box, over, two_sided, unbounded
 
 
 @on_arrays
@@ -15,6 +19,10 @@ class EpsilonInsensitive(NamedTuple):
     smooth = False
     bounded_rows = True
     one_sided = False
+
+    def box(self, y: Array, c: Array) -> Box:
+        """-c <= beta <= c, p = y, kink = epsilon."""
+        return two_sided(y, c, self.epsilon, np.zeros(len(y)))
 
 
 @value.register(EpsilonInsensitive)
@@ -59,6 +67,10 @@ class SquaredEpsilonInsensitive(NamedTuple):
     smooth = True
     bounded_rows = True
     one_sided = False
+
+    def box(self, y: Array, c: Array) -> Box:
+        """Any beta, p = y, kink = epsilon, ridge = 1 / (2c)."""
+        return two_sided(y, unbounded(c), self.epsilon, over(0.5, c))
 
 
 @value.register(SquaredEpsilonInsensitive)

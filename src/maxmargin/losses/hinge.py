@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
+from maxmargin.core.rows import Array
 from maxmargin.losses.base import INFINITE, conjugate, curvature, dual_step, on_arrays, slope, step_slope, value
+from maxmargin.losses.box import Box, one_sided
 
 
 @on_arrays
@@ -14,6 +18,10 @@ class Hinge(NamedTuple):
     smooth = False
     bounded_rows = True
     one_sided = True
+
+    def box(self, y: Array, c: Array) -> Box:
+        """0 <= y beta <= c, p = y."""
+        return one_sided(y, y, c, np.zeros(len(y)))
 
 
 @value.register(Hinge)

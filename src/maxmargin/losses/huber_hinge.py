@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from maxmargin.core.rows import Array
 from maxmargin.losses.base import INFINITE, conjugate, curvature, dual_step, on_arrays, slope, step_slope, value
+from maxmargin.losses.box import Box, one_sided, over
 
 
 @on_arrays
@@ -18,6 +20,10 @@ class HuberHinge(NamedTuple):
     smooth = True
     bounded_rows = True
     one_sided = True
+
+    def box(self, y: Array, c: Array) -> Box:
+        """0 <= y beta <= c, p = (1 + h) y, ridge = 2h / c."""
+        return one_sided(y, (1.0 + self.h) * y, c, over(2.0 * self.h, c))
 
 
 @value.register(HuberHinge)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from maxmargin.core.rows import Array
 from maxmargin.losses.base import INFINITE, conjugate, curvature, dual_step, on_arrays, slope, step_slope, value
+from maxmargin.losses.box import Box, one_sided, over, unbounded
 
 
 @on_arrays
@@ -14,6 +16,10 @@ class SquaredHinge(NamedTuple):
     smooth = True
     bounded_rows = True
     one_sided = True
+
+    def box(self, y: Array, c: Array) -> Box:
+        """0 <= y beta, p = y, ridge = 1 / (2c)."""
+        return one_sided(y, y, unbounded(c), over(0.5, c))
 
 
 @value.register(SquaredHinge)

@@ -1,34 +1,35 @@
 """The canonical problem of all kernel machines: one box-constrained quadratic program.
 
-In signed multipliers beta_i = sign_i alpha_i:
+In signed multipliers beta:
 
-    maximise   p' beta - 1/2 beta' (K + diag(ridge)) beta
-    subject to lower <= beta <= upper, and sum(beta) = 0 where the bias is free.
+    maximise   p'beta - 1/2 beta'(K + diag(ridge)) beta - sum_i kink_i |beta_i|
+    subject to lower <= beta <= upper, and sum over group g of beta_i = total_g    (group -1: no constraint).
 
-Its primal, by Fenchel duality with f = K beta and the loss l_i(t) = max_{lower <= b <= upper} b t - ridge_i b^2 / 2:
+Its primal, by Fenchel duality with f = K beta, the multipliers b_g of the groups' constraints (the biases) and the loss
+l_i(t) = max over the box of beta t - kink_i |beta| - ridge_i beta^2 / 2:
 
-    minimise   1/2 ||w||^2 + sum_i l_i(p_i - f_i - b).
+    minimise   1/2 ||w||^2 + sum_g b_g total_g + sum_i l_i(p_i - f_i - b_g(i)).
 
-For the soft margin p = y, and l_i is C_i max(0, 1 - y_i (f_i + b)) with ridge 0 and bound C_i (p = 1 in the notes), or
-C_i max(0, 1 - y_i (f_i + b))^2 with ridge 1 / (2 C_i) and no bound (p = 2).
+For the soft margin p = y, there is one group with total 0, and l_i is C_i max(0, 1 - y_i (f_i + b)) with ridge 0 and
+bound C_i (p = 1 in the notes), or its square with ridge 1 / (2 C_i) and no bound (p = 2). See ``models`` for the others.
 """
 
 from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from maxmargin.core.rows import Array
+from maxmargin.losses.box import Box
+from maxmargin.problems.solution import Certificate, Point
 
-
-class Loss(enum.Enum):
-    """The exponent of the slack: hinge is p = 1, squared hinge is p = 2."""
-
-    HINGE = "hinge"
-    SQUARED_HINGE = "squared_hinge"
+REFRESHED_ROWS = 4096  # rows that the certificate of a solve which was stopped recomputes in float64
+TOLERATED = 1.0 + 1e-6  # the certificate's violation may exceed tol by its own rounding
+TOTAL_SLACK = 1e-12  # of what the multipliers of a group can add up to: a total beyond that by less is rounding
 
 
 class Bias(enum.Enum):
@@ -62,6 +63,11 @@ class GramMatrix(Protocol):
     @property
     def working_rows(self) -> int:
         """How many rows a solver may work on together within the memory budget."""
+        ...
+
+    @property
+    def values_computed(self) -> int:
+        """How many kernel values were computed so far."""
         ...
 
     @property
@@ -118,24 +124,55 @@ class GramMatrix(Protocol):
 
 @dataclass(frozen=True)
 class BoxQP:
-    """See the module's formula. ``sign`` turns the notes' multipliers alpha >= 0 into beta.
+    """See the module's formula.
 
+    ``group`` holds the number of each row's group, ``totals`` what the multipliers of each group add up to.
+    ``appended`` says that the kernel is K + 1, whose last feature is a constant 1: its weight sum(beta) is the bias.
     ``note`` says what the problem had to change of what was asked for.
     """
 
     gram: GramMatrix
-    sign: Array
-    p: Array
-    lower: Array
-    upper: Array
-    ridge: Array
-    bias: Bias
+    box: Box
+    group: Array
+    totals: Array
+    appended: bool = False
     note: str = ""
 
+    def __post_init__(self) -> None:
+        for g, total in enumerate(self.totals):
+            members = self.group == g
+            least, most = float(self.lower[members].sum()), float(self.upper[members].sum())
+            slack = TOTAL_SLACK * max(abs(total), min(abs(least), abs(most)))
+            if not least - slack <= total <= most + slack:
+                raise ValueError(
+                    f"The multipliers of group {g} must add up to {total:g}, but their bounds allow {least:g} to "
+                    f"{most:g} only."
+                )
+
     @property
-    def balanced(self) -> bool:
-        """Whether sum(beta) = 0 must hold: the multiplier of that constraint is the free bias."""
-        return self.bias is Bias.FREE
+    def p(self) -> Array:
+        """The linear term."""
+        return self.box.p
+
+    @property
+    def lower(self) -> Array:
+        """Least multipliers."""
+        return self.box.lower
+
+    @property
+    def upper(self) -> Array:
+        """Largest multipliers."""
+        return self.box.upper
+
+    @property
+    def kink(self) -> Array:
+        """The price of |beta|."""
+        return self.box.kink
+
+    @property
+    def ridge(self) -> Array:
+        """What is added to the diagonal of K."""
+        return self.box.ridge
 
     @property
     def n(self) -> int:
@@ -143,41 +180,81 @@ class BoxQP:
         return len(self.p)
 
     @property
+    def n_groups(self) -> int:
+        """Number of constraints on sums of multipliers."""
+        return len(self.totals)
+
+    @property
+    def passes(self) -> float:
+        """Kernel values computed so far, in matrices."""
+        return self.gram.values_computed / max(1, self.n) ** 2
+
+    @cached_property
+    def sign(self) -> Array:
+        """beta = sign * alpha turns the notes' multipliers alpha >= 0 into signed ones: -1 where beta is never > 0."""
+        return np.where((self.upper <= 0) & (self.lower < 0), -1.0, 1.0)
+
+    @cached_property
     def hard(self) -> bool:
         """Whether some row allows no slack at all (C = infinity with the hinge)."""
         return bool(np.any(np.isinf(self.upper - self.lower) & (self.ridge == 0)))
 
+    def start(self) -> Point:
+        """Zero; in a group with another total, rows spread evenly over it at their bounds until that is reached."""
+        beta = np.clip(0.0, self.lower, self.upper)
+        for g, total in enumerate(self.totals):
+            members = np.flatnonzero(self.group == g)
+            missing = total - float(beta[members].sum())
+            bound = self.upper if missing > 0 else self.lower
+            if missing:
+                _fill(beta, bound, _spread(members), missing)
+        return Point(beta=beta)
 
-def soft_margin(gram: GramMatrix, y: Array, C: Array | float, loss: Loss = Loss.HINGE, bias: Bias = Bias.FREE) -> BoxQP:
-    """The support vector classifier: labels ``y`` in {-1, +1}, a cost ``C`` for all rows or each (inf: hard margin).
+    def point_of(self, alpha: Any) -> Point:
+        """The notes' multipliers alpha >= 0 as a point."""
+        alpha = np.asarray(alpha, np.float64)
+        if alpha.shape != (self.n,) or not np.isfinite(alpha).all():
+            raise ValueError(f"alpha must hold one finite multiplier for each of the {self.n} rows.")
+        return Point(beta=self.sign * alpha)
 
-    For a regularised bias ``gram`` is that of the kernel K + 1.
+    def shortfall(self, certificate: Certificate) -> float:
+        """The violation is held against ``tol``."""
+        return certificate.violation / TOLERATED
 
-    With an indefinite kernel the squared hinge has no maximum unless K + diag(ridge) is positive semidefinite, so there
-    the ridge is raised to minus the smallest eigenvalue: the same machine with a smaller C.
-    """
-    y = np.asarray(y, np.float64)
-    if y.shape != (gram.n,) or not np.all(np.abs(y) == 1.0):
-        raise ValueError(f"y must hold one label -1 or +1 for each of the {gram.n} rows.")
-    C = np.broadcast_to(np.asarray(C, np.float64), y.shape)
-    if not np.all(C >= 0):
-        raise ValueError("C must be >= 0 for every row (infinity for the hard margin).")
-    bound, ridge, note = C, np.zeros(len(y)), ""
-    if loss is Loss.SQUARED_HINGE:
-        bound = np.where(C > 0, np.inf, 0.0)
-        ridge = np.divide(0.5, C, out=ridge, where=C > 0)
-        if not gram.definiteness(np.empty(0, np.int64))[0]:
-            needed = -gram.smallest_eigenvalue()
-            if needed > ridge.min():
-                note = f"to be solvable, 1/(2C) was raised to {needed:.3g}, minus the smallest eigenvalue"
-            ridge = np.maximum(ridge, needed)
-    return BoxQP(
-        gram=gram,
-        sign=y,
-        p=y,
-        lower=np.where(y < 0, -bound, 0.0),
-        upper=np.where(y > 0, bound, 0.0),
-        ridge=ridge,
-        bias=bias,
-        note=note,
-    )
+    def proof_seconds(self, point: Point, elapsed: float) -> float:
+        """The scores of the multipliers that are not zero, and some rows of them again in float64."""
+        return self.gram.certificate_seconds(int(np.count_nonzero(point.beta)), min(REFRESHED_ROWS, self.n))
+
+
+def one_group(n: int, total: float = 0.0) -> tuple[Array, Array]:
+    """All rows in one group, whose multipliers add up to ``total``: a free bias."""
+    return np.zeros(n, np.int64), np.array([total])
+
+
+def no_group(n: int) -> tuple[Array, Array]:
+    """No constraint: no bias, or one that the kernel K + 1 brings."""
+    return np.full(n, -1, np.int64), np.empty(0)
+
+
+def _spread(rows: Array) -> Array:
+    """The same rows in an order whose beginnings are spread over all of them: by the reversed bits of their places."""
+    bits = max(1, int(len(rows) - 1).bit_length())
+    places = np.arange(1 << bits)
+    turned = np.zeros_like(places)
+    for bit in range(bits):
+        turned |= ((places >> bit) & 1) << (bits - 1 - bit)
+    return rows[turned[turned < len(rows)]]
+
+
+def _fill(beta: Array, bound: Array, order: Array, missing: float) -> None:
+    """Move multipliers to their bounds, in order, until their sum has changed by ``missing``. Writes: beta."""
+    room = (bound - beta)[order]
+    if np.isinf(room).any():  # no bound: the rows share what is missing
+        beta[order] += missing / len(order)
+        return
+    reached = np.cumsum(room)
+    full = np.abs(reached) <= abs(missing)
+    beta[order[full]] = bound[order[full]]
+    if not full.all():
+        first = int(np.argmin(full))
+        beta[order[first]] += missing - (float(reached[first - 1]) if first else 0.0)

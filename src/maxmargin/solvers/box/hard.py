@@ -12,49 +12,58 @@ from dataclasses import replace
 
 import numpy as np
 
-from maxmargin.certificates.box import evaluate, feasible_point
+from maxmargin.certificates.box import prove_box
 from maxmargin.certificates.separation import separates
 from maxmargin.core import limits
 from maxmargin.core.rows import Array
 from maxmargin.problems.box import BoxQP
 from maxmargin.problems.solution import Point, Solution, Status, Trace
+from maxmargin.solvers.box.groups import take_steps
 from maxmargin.solvers.box.newton import polish
-from maxmargin.solvers.box.smo import SMO
-from maxmargin.solvers.box.steps import Block, pair_steps, single_steps
-from maxmargin.solvers.drive import Options, run
+from maxmargin.solvers.box.steps import Block
+from maxmargin.solvers.contract import Leg, Options
+from maxmargin.solvers.drive import run
 
 FIRST_BOUND = 1e2  # times 1 / max K_ii: alpha has the size of 1 / margin^2
 GROWTH = 1e8  # classes that overlap are mostly found out under the first bound; then go for the solution at once
 ATTEMPTS = 20
 
 
-def solve_hard(problem: BoxQP, solver: SMO, options: Options) -> Solution:
+def solve_hard(problem: BoxQP, legs: list[Leg], options: Options) -> Solution:
     """The hard margin's solution, or status infeasible with weights that prove it."""
     begun = limits.now()
     bound = FIRST_BOUND / max(float(np.max(problem.gram.diagonal)), np.finfo(float).tiny)
     last, trace, iterations = GROWTH**2 * bound, Trace(), 0
     while True:
-        limited = replace(problem, lower=np.maximum(problem.lower, -bound), upper=np.minimum(problem.upper, bound))
-        passed, guess = limits.now() - begun, options.guess
-        left = replace(
-            options,
-            guess=None if guess is None else feasible_point(limited, guess),
-            max_iter=options.max_iter if options.max_iter < 0 else options.max_iter - iterations,
-            time_limit=None if options.time_limit is None else max(0.0, options.time_limit - passed),
-        )
-        solution = run(limited, solver, left)
+        solution = run(_limited(problem, bound), legs, _what_is_left(options, begun, iterations))
         trace, iterations = Trace((*trace, *solution.trace)), iterations + solution.iterations
-        certificate, scores = evaluate(problem, solution.beta)
-        found = solution._replace(certificate=certificate, trace=trace, iterations=iterations)
+        proof = prove_box(problem, solution.point)
+        found = solution._replace(point=proof.point, certificate=proof.certificate, trace=trace, iterations=iterations)
         at_bound = np.abs(solution.beta) >= bound
         if solution.status not in (Status.CONVERGED, Status.STALLED) or not at_bound.any():
             return found
-        weights = vanishing_weights(problem, solution.beta, bound, scores)
+        weights = vanishing_weights(problem, solution.beta, bound, proof.scores)
         if not separates(problem, weights, problem.gram.scores(weights, exact=True)[0]):
-            return found._replace(point=Point(beta=weights), status=Status.INFEASIBLE)
+            return found._replace(point=Point(beta=weights, biases=proof.point.biases), status=Status.INFEASIBLE)
         if bound >= last:
             return found._replace(status=Status.STALLED)
-        options, bound = replace(options, guess=solution.beta), GROWTH * bound
+        options, bound = replace(options, start=solution.point), GROWTH * bound
+
+
+def _limited(problem: BoxQP, bound: float) -> BoxQP:
+    """The soft margin whose multipliers are at most ``bound``."""
+    box = problem.box
+    return replace(problem, box=box._replace(lower=np.maximum(box.lower, -bound), upper=np.minimum(box.upper, bound)))
+
+
+def _what_is_left(options: Options, begun: float, iterations: int) -> Options:
+    """The same options for another attempt."""
+    limit, most = options.time_limit, options.max_iter
+    return replace(
+        options,
+        max_iter=most if most < 0 else most - iterations,
+        time_limit=None if limit is None else max(0.0, limit - (limits.now() - begun)),
+    )
 
 
 def vanishing_weights(problem: BoxQP, beta: Array, bound: float, scores: Array) -> Array:
@@ -68,18 +77,17 @@ def vanishing_weights(problem: BoxQP, beta: Array, bound: float, scores: Array) 
     picked = problem.gram.submatrix(support)
     K = np.array(picked, np.float64)
     problem.gram.give_back(picked)
-    sign, size = np.sign(beta[support]), np.abs(beta[support])
+    sign, size, nothing = np.sign(beta[support]), np.abs(beta[support]), np.zeros(len(support))
     least = np.where(size >= bound, 0.5 * bound, 0.0)
     ends = np.stack([sign * least, sign * 2.0 * bound])
-    block = Block(K, np.diag(K).copy(), np.zeros(len(support)), ends.min(axis=0), ends.max(axis=0))
-    v, moved = -scores[support], beta[support]
-    steps = pair_steps if problem.balanced else single_steps
+    block = Block(K, np.diag(K).copy(), nothing, ends.min(axis=0), ends.max(axis=0), nothing)
+    v, moved, group = -scores[support], beta[support], problem.group[support]
     weights = beta.copy()
     for _ in range(ATTEMPTS):
         limits.checkpoint()
-        polish(block, v, moved, problem.balanced)
+        polish(block, v, moved, group)
         weights[support] = moved
         if not separates(problem, weights, problem.gram.scores(weights, exact=True)[0]):
             break
-        steps(block, v, moved, 0.0, 10 * len(support))
+        take_steps(block, group, problem.n_groups, v, moved, 0.0, 10 * len(support))
     return weights

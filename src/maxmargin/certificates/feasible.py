@@ -1,0 +1,48 @@
+"""Multipliers brought within the constraints of the box QP, so that any point has a certificate."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.core.rows import Array
+from maxmargin.problems.box import BoxQP
+
+BALANCE_SLACK = 1e-12  # a relative error of a group's sum that is rounding, not infeasibility
+
+
+def feasible_point(problem: BoxQP, beta: Array) -> Array:
+    """``beta`` clipped to the box, and every group moved to its total: first towards zero, then towards the bounds.
+
+    Moving towards zero scales one side of a group down, so that multipliers which are zero stay so.
+    """
+    beta = np.clip(beta, problem.lower, problem.upper)
+    for g, total in enumerate(problem.totals):
+        members = slice(None) if problem.n_groups == 1 and (problem.group == 0).all() else problem.group == g
+        some = beta[members]
+        excess = float(some.sum()) - float(total)
+        if abs(excess) <= BALANCE_SLACK * (float(np.abs(some).sum()) + abs(float(total))):
+            continue
+        bound = (problem.lower if excess > 0 else problem.upper)[members]
+        for aim in (_between_zero_and(bound, some, excess), bound):
+            some, excess = _towards(aim, some, excess)
+        beta[members] = some
+    return beta
+
+
+def _between_zero_and(bound: Array, beta: Array, excess: float) -> Array:
+    """Where multipliers of the heavier side end that go no further than to zero; the others stay where they are."""
+    return np.minimum(np.maximum(bound, 0.0), beta) if excess > 0 else np.maximum(np.minimum(bound, 0.0), beta)
+
+
+def _towards(aim: Array, beta: Array, excess: float) -> tuple[Array, float]:
+    """All multipliers moved by the same share of their way to ``aim``, and what is left of the excess."""
+    if excess == 0.0:
+        return beta, 0.0
+    way = beta - aim
+    if np.isinf(way).any():  # no bound: they move together
+        return beta - excess / len(beta), 0.0
+    total = float(way.sum())
+    if total == 0.0:
+        return beta, excess
+    share = min(1.0, excess / total)
+    return aim + way * (1.0 - share), 0.0 if share < 1.0 else excess - total

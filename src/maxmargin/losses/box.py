@@ -1,0 +1,56 @@
+"""The box of a loss: what its conjugate looks like to the canonical problem of kernel machines.
+
+The conjugate of a piecewise quadratic loss is a quadratic with a kink at zero on an interval,
+
+    c l*(y, -beta / c) = -p beta + kink |beta| + ridge beta^2 / 2    for lower <= beta <= upper,
+
+and infinite outside, so these five numbers per row say all that a kernel machine needs of the loss.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.core.rows import Array
+
+
+class Box(NamedTuple):
+    """See the module's formula; one entry per row."""
+
+    p: Array
+    lower: Array
+    upper: Array
+    kink: Array
+    ridge: Array
+
+
+def one_sided(y: Array, p: Array, bound: Array, ridge: Array) -> Box:
+    """0 <= y beta <= bound, for labels y = -1 or +1."""
+    return Box(p, np.where(y < 0, -bound, 0.0), np.where(y > 0, bound, 0.0), np.zeros(len(y)), ridge)
+
+
+def two_sided(y: Array, bound: Array, kink: float, ridge: Array) -> Box:
+    """-bound <= beta <= bound, for numbers y; rows without cost have no kink either."""
+    return Box(y, -bound, bound, np.full(len(y), kink), ridge)
+
+
+def unbounded(c: Array) -> Array:
+    """The bound of losses that grow like a square: none, but rows without cost keep beta = 0."""
+    return np.where(c > 0, np.inf, 0.0)
+
+
+def over(numerator: float, c: Array) -> Array:
+    """numerator / c, and 0 for rows without cost."""
+    return np.divide(numerator, c, out=np.zeros(len(c)), where=c > 0)
+
+
+def box_of(loss: Any, y: Array, c: Array) -> Box:
+    """The box of ``loss`` with targets ``y`` and costs ``c``; an error where it has none."""
+    if not hasattr(loss, "box"):
+        raise ValueError(
+            f"{loss!r} is not piecewise quadratic, so it has no box for a kernel machine; use a hinge, its square, a "
+            "Huber hinge, the epsilon-insensitive loss or its square."
+        )
+    return loss.box(y, c)

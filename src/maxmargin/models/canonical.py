@@ -1,0 +1,54 @@
+"""What all models share on their way from a box to the canonical problem."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.core.rows import Array
+from maxmargin.losses.box import Box
+from maxmargin.problems.box import Bias, BoxQP, GramMatrix, no_group, one_group
+
+NO_ROWS = np.empty(0, np.int64)
+
+
+def with_bias(gram: GramMatrix, box: Box, bias: Bias) -> BoxQP:
+    """The problem of one machine: a free bias is one group with total 0, another bias no constraint at all.
+
+    For a regularised bias ``gram`` is that of the kernel K + 1.
+    """
+    group, totals = one_group(gram.n) if bias is Bias.FREE else no_group(gram.n)
+    return solvable(gram, box, group, totals, appended=bias is Bias.REGULARIZED)
+
+
+def solvable(gram: GramMatrix, box: Box, group: Array, totals: Array, appended: bool = False) -> BoxQP:
+    """The problem; where it has no maximum, with as much ridge as gives it one, and a note that says so.
+
+    Losses that grow like a square put no bound on the multipliers. With an indefinite kernel the objective then rises
+    without end, unless K + diag(ridge) is positive semidefinite: the ridge is raised to minus the smallest eigenvalue,
+    which is the same machine with a smaller C.
+    """
+    note = ""
+    if np.isinf(box.upper - box.lower).any() and box.ridge.any() and not gram.definiteness(NO_ROWS)[0]:
+        needed = -gram.smallest_eigenvalue()
+        if needed > box.ridge.min():
+            note = f"to be solvable, 1/(2C) was raised to {needed:.3g}, minus the smallest eigenvalue"
+        box = box._replace(ridge=np.maximum(box.ridge, needed))
+    return BoxQP(gram, box, group, totals, appended, note)
+
+
+def costs_of(gram: GramMatrix, C: Array | float) -> Array:
+    """A cost for every row."""
+    costs = np.broadcast_to(np.asarray(C, np.float64), (gram.n,))
+    if not np.all(costs >= 0):
+        raise ValueError("C must be >= 0 for every row (infinity for the hard margin).")
+    return costs
+
+
+def targets_of(gram: GramMatrix, y: Array, labels: bool) -> Array:
+    """A target for every row: -1 or +1 for ``labels``, else any finite number."""
+    y = np.asarray(y, np.float64)
+    if labels and (y.shape != (gram.n,) or not np.all(np.abs(y) == 1.0)):
+        raise ValueError(f"y must hold one label -1 or +1 for each of the {gram.n} rows.")
+    if y.shape != (gram.n,) or not np.isfinite(y).all():
+        raise ValueError(f"y must hold one finite number for each of the {gram.n} rows.")
+    return y
