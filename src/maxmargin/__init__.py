@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from maxmargin.estimators import LinearSVC as LinearSVC
     from maxmargin.estimators import LinearSVR as LinearSVR
     from maxmargin.kernels import mercer as mercer
+    from maxmargin.models import soft_margin as soft_margin
     from maxmargin.preprocessing import Whitener as Whitener
     from maxmargin.problems.box import Bias as Bias
     from maxmargin.problems.box import BoxQP as BoxQP
-    from maxmargin.problems.box import Loss as Loss
-    from maxmargin.problems.box import soft_margin as soft_margin
     from maxmargin.problems.solution import Certificate as Certificate
     from maxmargin.problems.solution import Progress as Progress
     from maxmargin.problems.solution import Status as Status
@@ -49,14 +48,13 @@ _HOMES = {
     "Bias": "maxmargin.problems.box",
     "BoxQP": "maxmargin.problems.box",
     "Certificate": "maxmargin.problems.solution",
-    "Loss": "maxmargin.problems.box",
     "Margins": "maxmargin.certificates",
     "Progress": "maxmargin.problems.solution",
     "Status": "maxmargin.problems.solution",
     "certify": "maxmargin.certificates",
     "margins": "maxmargin.certificates",
     "mercer": "maxmargin.kernels",
-    "soft_margin": "maxmargin.problems.box",
+    "soft_margin": "maxmargin.models",
 }
 _FOLDERS = (
     "bayes", "certificates", "checks", "core", "estimators", "gram", "kernels", "lectures", "losses", "machines",
@@ -74,7 +72,6 @@ __all__ = [
     "GaussianNB",
     "LinearSVC",
     "LinearSVR",
-    "Loss",
     "Margins",
     "MultinomialNB",
     "Path",

@@ -9,9 +9,10 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import StandardScaler
 
-from maxmargin import SVC, Bias, LinearSVC, Loss, certify, soft_margin, textbook
+from maxmargin import SVC, Bias, LinearSVC, certify, soft_margin, textbook
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Linear
+from maxmargin.losses import Hinge, SquaredHinge
 from maxmargin.textbook import (
     decomposition,
     dual_ascent,
@@ -201,7 +202,7 @@ class TestQuadraticPrograms:
         L = textbook_soft.lagrangian(w, b, xi, alpha, beta, rows, signs, C, p)
         np.testing.assert_allclose(L, ours, rtol=1e-7)
 
-    @pytest.mark.parametrize(("loss", "p"), [(Loss.HINGE, 1), (Loss.SQUARED_HINGE, 2)])
+    @pytest.mark.parametrize(("loss", "p"), [(Hinge(), 1), (SquaredHinge(), 2)])
     @pytest.mark.parametrize("kernel", ["linear", "gaussian"])
     def test_duals_certify(self, kernel, loss, p):
         rows, signs = X[:200], y[:200]
@@ -349,11 +350,11 @@ class TestDualAscent:
 
     def test_the_printed_clip_of_the_quadratic_loss(self):
         gram = Gram(Linear(), dual_ascent.append_one(X))
-        problem = soft_margin(gram, y, 1.0, Loss.SQUARED_HINGE, bias=Bias.NONE)
+        problem = soft_margin(gram, y, 1.0, SquaredHinge(), bias=Bias.NONE)
         printed, _ = dual_ascent.svm_dual(X, y, kernels.linear, 1.0, loss="quadratic", max_iter=300)
         assert certify(problem, printed).relative_gap == pytest.approx(0.48, abs=0.01)
         C = 0.01
-        problem = soft_margin(gram, y, C, Loss.SQUARED_HINGE, bias=Bias.NONE)
+        problem = soft_margin(gram, y, C, SquaredHinge(), bias=Bias.NONE)
         corrected, _ = dual_ascent.svm_dual(X, y, kernels.linear, C, loss="quadratic", epsilon=1e-9, literal=False)
         assert certify(problem, corrected).relative_gap < 1e-6
         assert corrected.max() > C

@@ -11,10 +11,10 @@ from tests import helpers
 X, Y = helpers.moons(30)
 
 
-def block(C=1.0, ridge=0.0):
+def block(C=1.0, ridge=0.0, kink=0.0):
     K = RBF(1.0)(X)
     lower, upper = np.where(Y < 0, -C, 0.0), np.where(Y > 0, C, 0.0)
-    return Block(K, np.diag(K) + ridge, np.full(30, ridge), lower, upper)
+    return Block(K, np.diag(K) + ridge, np.full(30, ridge), lower, upper, np.full(30, kink))
 
 
 @pytest.mark.parametrize("steps", [pair_steps, single_steps])
@@ -45,7 +45,7 @@ def test_bounds_are_met_exactly_and_the_sum_is_kept():
 def test_twins_of_both_classes_do_not_divide_by_zero():
     K = np.ones((2, 2))
     lower, upper = np.array([0.0, -2.0]), np.array([2.0, 0.0])
-    twins = Block(K, np.ones(2), np.zeros(2), lower, upper)
+    twins = Block(K, np.ones(2), np.zeros(2), lower, upper, np.zeros(2))
     v, beta = np.array([1.0, -1.0]), np.zeros(2)
     pair_steps(twins, v, beta, 1e-3, 100)
     np.testing.assert_array_equal(beta, [2.0, -2.0])
@@ -67,7 +67,7 @@ def test_a_multiplier_a_rounding_away_from_its_bound_does_not_block_the_others()
     K = np.eye(3)
     lower, upper = np.array([0.0, 0.0, -1.0]), np.array([1.0, 1.0, 0.0])
     v, beta = np.array([2.0, 1.0, -1.0]), np.array([1.0 - 1e-16, 0.2, -0.5])
-    _, violation, moving = pair_steps(Block(K, np.ones(3), np.zeros(3), lower, upper), v, beta, 1e-3, 100)
+    _, violation, moving = pair_steps(Block(K, np.ones(3), np.zeros(3), lower, upper, np.zeros(3)), v, beta, 1e-3, 100)
     assert moving
     assert violation <= 1e-3
     assert beta[0] == 1.0
@@ -76,7 +76,7 @@ def test_a_multiplier_a_rounding_away_from_its_bound_does_not_block_the_others()
 def test_a_step_that_cannot_move_says_so():
     K = np.array([[1.0, 0.0], [0.0, 1.0]])
     lower, upper = np.array([0.0, -1e20]), np.array([1e20, 0.0])
-    stuck = Block(K, np.ones(2), np.zeros(2), lower, upper)
+    stuck = Block(K, np.ones(2), np.zeros(2), lower, upper, np.zeros(2))
     v, beta = np.array([1.0, -1.0]), np.array([1e17, -1e17])
     done, violation, moving = pair_steps(stuck, v, beta, 1e-3, 100)
     assert (done, violation, moving) == (0, 2.0, False)
@@ -87,7 +87,7 @@ def test_newton_ends_where_the_free_gradient_is_equal(balanced):
     here = block(5.0)
     v, beta = Y.copy(), np.zeros(30)
     (pair_steps if balanced else single_steps)(here, v, beta, 1e-2, 1000)
-    polish(here, v, beta, balanced)
+    polish(here, v, beta, np.full(30, 0 if balanced else -1))
     free = (beta > here.lower) & (beta < here.upper)
     assert free.sum() > 3
     np.testing.assert_allclose(v[free], v[free].mean() if balanced else 0.0, atol=1e-10)

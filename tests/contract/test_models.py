@@ -1,0 +1,124 @@
+"""Every kernel model as an adapter of the one canonical problem, against an independent solver."""
+
+import numpy as np
+import pytest
+
+from maxmargin import Status
+from maxmargin.gram import Gram
+from maxmargin.kernels import RBF, Linear, Polynomial
+from maxmargin.losses import EpsilonInsensitive, HuberHinge, SquaredEpsilonInsensitive, SquaredHinge
+from maxmargin.models import (
+    Bias,
+    ball,
+    class_margin,
+    largest_nu,
+    nu_classifier,
+    nu_regression,
+    one_class,
+    regression,
+    soft_margin,
+    svdd,
+    tube,
+)
+from maxmargin.solvers import Options, solve
+from tests.box_oracle import optimum
+
+KERNELS = {"rbf": RBF(0.5), "linear": Linear(), "poly": Polynomial(2, gamma=0.5, coef0=1.0)}
+
+
+def doubled(gram):
+    return gram.view(np.tile(np.arange(gram.n), 2))
+
+
+MODELS = {
+    "C-SVC, p = 1": lambda gram, y, t, w: soft_margin(gram, y, w),
+    "C-SVC, p = 2": lambda gram, y, t, w: soft_margin(gram, y, w, SquaredHinge()),
+    "C-SVC, Huber": lambda gram, y, t, w: soft_margin(gram, y, w, HuberHinge(0.5)),
+    "C-SVC without bias": lambda gram, y, t, w: soft_margin(gram, y, w, bias=Bias.NONE),
+    "eps-SVR": lambda gram, y, t, w: regression(gram, t, w, EpsilonInsensitive(0.1)),
+    "eps-SVR, squared": lambda gram, y, t, w: regression(gram, t, w, SquaredEpsilonInsensitive(0.1)),
+    "eps-SVR without bias": lambda gram, y, t, w: regression(gram, t, w, EpsilonInsensitive(0.1), Bias.NONE),
+    "nu-SVC": lambda gram, y, t, w: nu_classifier(gram, y, 0.6 * largest_nu(y, w), w),
+    "nu-SVR": lambda gram, y, t, w: nu_regression(doubled(gram), t, 0.4, w),
+    "one-class": lambda gram, y, t, w: one_class(gram, 0.3, w),
+    "SVDD": lambda gram, y, t, w: svdd(gram, 5.0 * w / w.sum()),
+}
+
+
+def rows(seed, weighted, n=45):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
+    y[:2] = [1.0, -1.0]
+    weights = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
+    return X, y, np.sin(X[:, 0]) + 0.1 * rng.normal(size=n), weights
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_reaches_the_optimum_of_another_solver(model, kernel, weighted):
+    X, y, t, weights = rows(len(model) + 7 * weighted, weighted)
+    problem = MODELS[model](Gram(KERNELS[kernel], X), y, t, weights)
+    found = solve(problem, Options(tol=1e-6))
+    index = np.tile(np.arange(len(X)), problem.n // len(X))
+    best = optimum(problem, KERNELS[kernel](X)[np.ix_(index, index)])
+    assert found.status is Status.CONVERGED
+    assert found.certificate.gap < 1e-8
+    assert found.certificate.dual == pytest.approx(best, rel=1e-6, abs=1e-6)
+    for g, total in enumerate(problem.totals):
+        assert found.beta[problem.group == g].sum() == pytest.approx(total, rel=1e-9, abs=1e-12)
+    assert np.all((found.beta >= problem.lower) & (found.beta <= problem.upper))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_weights_equal_repetition(model):
+    X, y, t, _ = rows(3, False)
+    counts = np.arange(len(X)) % 3 + 1
+    twice = np.repeat(np.arange(len(X)), counts)
+    weighted = solve(MODELS[model](Gram(RBF(0.5), X), y, t, counts.astype(float)), Options(tol=1e-6))
+    repeated = solve(MODELS[model](Gram(RBF(0.5), X[twice]), y[twice], t[twice], np.ones(len(twice))), Options(tol=1e-6))
+    assert weighted.certificate.dual == pytest.approx(repeated.certificate.dual, rel=1e-8, abs=1e-8)
+
+
+def test_nu_models_and_the_ball_read_their_numbers_off_the_solution():
+    """A nu-SVC divided by rho is a C-SVC with C = 1 / rho; nu-SVR's tube is that of eps-SVR with its epsilon; R^2."""
+    X, y, t, weights = rows(5, False)
+    gram = Gram(RBF(0.5), X)
+    K = RBF(0.5)(X)
+    machine = class_margin(solve(nu_classifier(gram, y, 0.3), Options(tol=1e-6)).point)
+    same = solve(soft_margin(gram, y, 1.0 / machine.width), Options(tol=1e-6))
+    assert K @ machine.coef + machine.bias == pytest.approx(K @ same.beta + same.certificate.bias, abs=1e-6)
+    line = tube(solve(nu_regression(doubled(gram), t, 0.4), Options(tol=1e-6)).point)
+    other = solve(regression(gram, t, 1.0, EpsilonInsensitive(line.width)), Options(tol=1e-6))
+    assert K @ line.coef + line.bias == pytest.approx(K @ other.beta + other.certificate.bias, abs=1e-6)
+    found = solve(svdd(gram, np.full(len(X), 0.1)), Options(tol=1e-6))
+    sphere = ball(found)
+    distances = np.diag(K) - 2.0 * K @ sphere.coef + sphere.coef @ K @ sphere.coef
+    on_the_surface = (found.beta > 1e-9) & (found.beta < 0.1 - 1e-9)
+    assert distances[on_the_surface] == pytest.approx(sphere.squared_radius, abs=1e-8)
+    assert np.all(distances[found.beta == 0.0] <= sphere.squared_radius + 1e-8)
+
+
+def test_infeasible_totals_are_errors_before_any_kernel_value_is_computed():
+    X, y, t, weights = rows(6, True)
+    calls = []
+
+    def counted(a, b):
+        calls.append(1)
+        return float(a @ b)
+
+    from maxmargin.kernels import PairFunction
+
+    gram = Gram(PairFunction(counted), X, budget=1 << 12)
+    before = len(calls)
+    lighter = np.where(y > 0, weights, 0.1 * weights)
+    with pytest.raises(ValueError, match=f"at most {largest_nu(y, lighter):g}"):
+        nu_classifier(gram, y, 0.999, lighter)
+    with pytest.raises(ValueError, match="add up to 1"):
+        svdd(gram, 0.5 / len(X))
+    with pytest.raises(ValueError, match="infeasible"):
+        one_class(gram, 1.5)
+    with pytest.raises(ValueError, match="infeasible"):
+        nu_regression(doubled(gram), t, 0.0)
+    assert len(calls) == before

@@ -1,0 +1,60 @@
+"""Any multipliers are brought within the constraints: the box, and the totals of the groups."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxmargin.certificates import feasible_point
+from maxmargin.gram import Gram
+from maxmargin.kernels import Linear
+from maxmargin.losses.box import Box
+from maxmargin.problems.box import BoxQP, one_group
+
+
+def random_problem(rng):
+    """Boxes on one or both sides of zero, in up to three groups (and without one), with totals that can be reached."""
+    n = int(rng.integers(2, 30))
+    ends = np.sort(rng.normal(size=(2, n)) * (rng.random((2, n)) < 0.7), axis=0)
+    group = rng.integers(-1, 3, n)
+    reach = np.array([[ends[k, group == g].sum() for g in range(3)] for k in range(2)])
+    totals = reach[0] + rng.random(3) * (reach[1] - reach[0])
+    zero = np.zeros(n)
+    return BoxQP(Gram(Linear(), rng.normal(size=(n, 2))), Box(zero, ends[0], ends[1], zero, zero), group, totals)
+
+
+def assert_feasible(problem, beta):
+    slack = 1e-12 * (1.0 + np.abs(beta).sum())
+    assert np.all(beta >= problem.lower - slack)
+    assert np.all(beta <= problem.upper + slack)
+    for g, total in enumerate(problem.totals):
+        assert beta[problem.group == g].sum() == pytest.approx(total, abs=1e-9)
+
+
+@given(st.integers(0, 10_000))
+def test_any_point_becomes_feasible_and_a_feasible_one_stays(seed):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng)
+    beta = feasible_point(problem, 3.0 * rng.normal(size=problem.n))
+    assert_feasible(problem, beta)
+    np.testing.assert_allclose(feasible_point(problem, beta), beta, atol=1e-9)
+    assert_feasible(problem, problem.start().beta)
+
+
+def test_zeros_stay_zeros_where_one_side_can_be_scaled_down():
+    zero, one = np.zeros(4), np.ones(4)
+    problem = BoxQP(Gram(Linear(), np.eye(4)), Box(zero, -one, one, zero, zero), *one_group(4))
+    np.testing.assert_allclose(feasible_point(problem, np.array([0.8, 0.4, 0.0, -0.6])), [0.4, 0.2, 0.0, -0.6])
+
+
+def test_without_bounds_the_rows_share_what_is_missing():
+    zero, far = np.zeros(4), np.full(4, np.inf)
+    problem = BoxQP(Gram(Linear(), np.eye(4)), Box(zero, -far, far, zero, np.ones(4)), *one_group(4, 2.0))
+    np.testing.assert_allclose(feasible_point(problem, zero), 0.5)
+    np.testing.assert_allclose(problem.start().beta, 0.5)
+
+
+def test_a_total_out_of_reach_is_an_error():
+    zero, one = np.zeros(4), np.ones(4)
+    with pytest.raises(ValueError, match="must add up to 5, but their bounds allow 0 to 4 only"):
+        BoxQP(Gram(Linear(), np.eye(4)), Box(zero, zero, one, zero, zero), *one_group(4, 5.0))

@@ -1,0 +1,94 @@
+"""Steps with kinks and in several groups, against plain coordinate formulas and the conditions of optimality."""
+
+import numpy as np
+import pytest
+
+from maxmargin.certificates.kkt import standing_of
+from maxmargin.kernels import RBF
+from maxmargin.solvers.box.groups import take_steps
+from maxmargin.solvers.box.newton import polish
+from maxmargin.solvers.box.steps import Block, pair_steps, single_steps
+
+N = 40
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 2))
+TARGETS = np.sin(2 * X[:, 0]) + 0.1 * RNG.normal(size=N)
+K = RBF(1.0)(X)
+
+
+def block(kink, bound=1.0, ridge=0.0):
+    return Block(
+        K, np.diag(K) + ridge, np.full(N, ridge), np.full(N, -bound), np.full(N, bound), np.full(N, float(kink))
+    )
+
+
+def gradient(beta, ridge=0.0):
+    return TARGETS - K @ beta - ridge * beta
+
+
+@pytest.mark.parametrize("steps", [pair_steps, single_steps])
+@pytest.mark.parametrize("kink", [0.0, 0.1])
+def test_compiled_equals_python_with_kinks(steps, kink):
+    ends = []
+    for run in (steps, getattr(steps, "py_func", steps)):
+        v, beta = TARGETS.copy(), np.zeros(N)
+        run(block(kink), v, beta, 1e-3, 25)
+        ends.append((v, beta))
+    np.testing.assert_allclose(ends[0][0], ends[1][0], atol=1e-12)
+    np.testing.assert_allclose(ends[0][1], ends[1][1], atol=1e-12)
+    np.testing.assert_allclose(ends[0][0], gradient(ends[0][1]), atol=1e-12)
+
+
+def test_a_large_kink_keeps_every_multiplier_at_zero():
+    v, beta = TARGETS.copy(), np.zeros(N)
+    done, violation, _ = single_steps(block(10.0), v, beta, 1e-9, 100)
+    assert done == 0
+    assert violation == 0.0
+    assert not beta.any()
+
+
+def test_multipliers_pass_zero_through_their_kink():
+    """A wrong start: the optimum has the other sign, beyond the kink."""
+    one = Block(np.eye(1), np.ones(1), np.zeros(1), np.array([-5.0]), np.array([5.0]), np.array([0.25]))
+    v, beta = np.array([2.0 - (-3.0)]), np.array([-3.0])  # p = 2: the optimum is 2 - 0.25
+    single_steps(one, v, beta, 1e-12, 100)
+    assert beta[0] == pytest.approx(1.75)
+    two = Block(np.eye(2), np.ones(2), np.zeros(2), np.full(2, -5.0), np.full(2, 5.0), np.full(2, 0.25))
+    p, beta = np.array([2.0, -2.0]), np.array([-3.0, 3.0])
+    v = p - beta
+    pair_steps(two, v, beta, 1e-12, 100)
+    np.testing.assert_allclose(beta, [1.75, -1.75])
+
+
+@pytest.mark.parametrize("kink", [0.0, 0.1])
+def test_groups_keep_their_sums_and_reach_their_optimum(kink):
+    group = np.arange(N) % 3 - 1  # a third of the rows without a group
+    start = np.where(group == 0, 0.2, np.where(group == 1, -0.1, 0.0))
+    v, beta = gradient(start), start.copy()
+    _, violation, moving = take_steps(block(kink), group, 2, v, beta, 1e-8, 100_000)
+    assert moving
+    assert violation <= 1e-8
+    for g in (0, 1):
+        assert beta[group == g].sum() == pytest.approx(start[group == g].sum(), abs=1e-12)
+    np.testing.assert_allclose(v, gradient(beta), atol=1e-10)
+    assert standing_of(beta, v, block(kink), group, 2).violation <= 1e-8
+
+
+@pytest.mark.parametrize("groups", [0, 1, 2])
+def test_newton_steps_with_kinks_and_groups(groups):
+    group = np.arange(N) % groups if groups else np.full(N, -1)
+    here = block(0.05, bound=3.0)
+    v, beta = TARGETS.copy(), np.zeros(N)
+    take_steps(here, group, groups, v, beta, 1e-3, 10_000)
+    before = [beta[group == g].sum() for g in range(groups)]
+    polish(here, v, beta, group)
+    np.testing.assert_allclose([beta[group == g].sum() for g in range(groups)], before, atol=1e-12)
+    np.testing.assert_allclose(v, gradient(beta), atol=1e-10)
+    free = (np.abs(beta) < 3.0) & (beta != 0.0)
+    slope = v - 0.05 * np.sign(beta)
+    for g in range(groups):
+        mine = free & (group == g)
+        assert mine.sum() > 2
+        np.testing.assert_allclose(slope[mine], slope[mine].mean(), atol=1e-9)
+    if not groups:
+        np.testing.assert_allclose(slope[free], 0.0, atol=1e-9)
