@@ -85,7 +85,7 @@ def test_warm_start_reuses_multipliers():
 def test_random_feasible_starts_give_one_objective():
     from maxmargin import soft_margin
     from maxmargin.certificates import feasible_point
-    from maxmargin.solvers import SMO, Options, solve
+    from maxmargin.solvers.box.old_solve import SMO, Options, solve
 
     X, y = helpers.overlapping(150)
     problem = soft_margin(Gram(RBF(0.2), X), y, 2.0)
@@ -230,7 +230,7 @@ ONE_PROBLEM = """
 from maxmargin.problems.box import soft_margin
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF
-from maxmargin.solvers import SMO, solve
+from maxmargin.solvers.box.old_solve import SMO, solve
 
 X = rng.normal(size=(20_000, 10)).astype(np.float32)
 y = np.where(np.sin(X[:, 0] * 2) + X[:, 1] + 0.5 * rng.normal(size=20_000) > 0, 1.0, -1.0)

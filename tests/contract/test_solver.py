@@ -9,7 +9,7 @@ from scipy import sparse
 from maxmargin import Bias, Loss, Status, certify, soft_margin
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Laplacian, Linear, Polynomial
-from maxmargin.solvers import SMO, solve
+from maxmargin.solvers.box.old_solve import SMO, solve
 from tests import helpers
 
 KERNELS = {"linear": Linear(), "cubic": Polynomial(3, 0.2, 1.0), "rbf": RBF(0.2), "laplacian": Laplacian(0.2)}

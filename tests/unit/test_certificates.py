@@ -11,7 +11,7 @@ from maxmargin import Bias, Loss, Status, certify, margins, soft_margin
 from maxmargin.certificates import distances, feasible_point, hull_distance, separates
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Linear, Precomputed
-from maxmargin.solvers import SMO, solve
+from maxmargin.solvers.box.old_solve import SMO, solve
 from tests import helpers
 
 X, Y = helpers.moons(80)

@@ -1,15 +1,30 @@
 """Level 2: solvers know problems, never estimators. ``drive.run`` is the one loop that drives them."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from maxmargin.problems.box import BoxQP
+from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Solution
-from maxmargin.solvers.box.hard import solve_hard
-from maxmargin.solvers.box.smo import SMO
-from maxmargin.solvers.drive import Options, run
+from maxmargin.solvers import choose, drive
+from maxmargin.solvers.box.old_solve import solve_box
+from maxmargin.solvers.contract import Leg, Options
+from maxmargin.solvers.linear.flat import flat_solution
 
 
-def solve(problem: BoxQP, solver: SMO, options: Options | None = None) -> Solution:
-    """Solve ``problem``: the point, how the solve ended, its certificate and its history."""
-    return (solve_hard if problem.hard else run)(problem, solver, options or Options())
+def solve(problem: Any, options: Options | None = None, solver: str = "auto") -> Solution:
+    """Solve ``problem`` to a proved ``tol``, or say how far it got.
+
+    "auto" chooses solvers by the problem and hands over when one comes no further; a solver that is asked for by its
+    name runs alone, or raises where it does not apply.
+    """
+    options = options or Options()
+    if isinstance(problem, BoxQP):
+        return solve_box(problem, options)
+    legs = choose.choose(problem, solver)
+    flat = flat_solution(problem, options) if isinstance(problem, LinearProblem) else None
+    return flat or drive.run(problem, legs, options)
 
 
-__all__ = ["SMO", "Options", "solve"]
+__all__ = ["Leg", "Options", "solve"]

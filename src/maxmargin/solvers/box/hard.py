@@ -19,9 +19,9 @@ from maxmargin.core.rows import Array
 from maxmargin.problems.box import BoxQP
 from maxmargin.problems.solution import Point, Solution, Status, Trace
 from maxmargin.solvers.box.newton import polish
+from maxmargin.solvers.box.old_drive import Options, run
 from maxmargin.solvers.box.smo import SMO
 from maxmargin.solvers.box.steps import Block, pair_steps, single_steps
-from maxmargin.solvers.drive import Options, run
 
 FIRST_BOUND = 1e2  # times 1 / max K_ii: alpha has the size of 1 / margin^2
 GROWTH = 1e8  # classes that overlap are mostly found out under the first bound; then go for the solution at once
