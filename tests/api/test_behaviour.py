@@ -93,7 +93,9 @@ def test_random_feasible_starts_give_one_objective():
     best = solve(problem, Options(tol=1e-3)).certificate.dual
     for seed in range(5):
         guess = feasible_point(problem, y * np.random.default_rng(seed).random(150) * 2.0)
-        assert solve(problem, Options(tol=1e-3, start=Point(beta=guess))).certificate.dual == pytest.approx(best, rel=1e-9)
+        assert solve(problem, Options(tol=1e-3, start=Point(beta=guess))).certificate.dual == pytest.approx(
+            best, rel=1e-9
+        )
 
 
 def test_random_state_and_shrinking_change_the_path_not_the_answer():

@@ -6,11 +6,11 @@ from scipy import sparse
 
 from maxmargin.losses import Hinge, Logistic, SquaredHinge
 from maxmargin.problems.solution import Point, Status
-from maxmargin.solvers import choose as chooser
-from maxmargin.solvers.choose import Leg, choose, refuse
+from maxmargin.solvers import Leg, Options, drive, solve
+from maxmargin.solvers.choose import choose
+from maxmargin.solvers.linear import choose as chooser
 from maxmargin.solvers.linear import descent, l1
-from maxmargin.solvers.linear import solve as driver
-from maxmargin.solvers.linear.solve import LinearOptions, solve_linear
+from maxmargin.solvers.linear.choose import NAMED
 from tests.linear_helpers import BIASES, CLASS_LOSSES, LOSSES, data, name_of, problem
 
 EXACT = ["newton", "alm", "dual_cd"]
@@ -18,7 +18,7 @@ EXACT = ["newton", "alm", "dual_cd"]
 
 def claimed(solver):
     X, y = data(Hinge())
-    return [loss for loss in LOSSES if not refuse(problem(X, y, loss), solver)]
+    return [loss for loss in LOSSES if not NAMED[solver].refuses(problem(X, y, loss))]
 
 
 @pytest.mark.parametrize("bias", BIASES, ids=name_of)
@@ -29,11 +29,11 @@ def test_exact_solvers_prove_their_gap(solver, loss, bias, kind):
     stored = sparse.csr_array(X) if kind == "sparse" else X
     for C in (0.01, 1.0 if solver == "dual_cd" else 10.0):  # coordinate descent slows down with C
         task = problem(stored, y, loss, bias, C)
-        found = solve_linear(task, solver, LinearOptions(tol=1e-6))
+        found = solve(task, Options(tol=1e-6), solver)
         assert found.status is Status.CONVERGED
         assert found.certificate.relative_gap <= 1e-6
         assert found.solver == solver
-        auto = solve_linear(problem(stored, y, loss, bias, C), "auto", LinearOptions(tol=1e-8))
+        auto = solve(problem(stored, y, loss, bias, C), Options(tol=1e-8))
         assert found.certificate.primal == pytest.approx(auto.certificate.primal, rel=2e-6)
 
 
@@ -43,8 +43,8 @@ def test_exact_solvers_prove_their_gap(solver, loss, bias, kind):
 def test_descent_says_how_far_it_got(solver, loss, bias):
     X, y = data(loss, n=200, d=3)
     task = problem(X, y, loss, bias, 0.05)
-    best = solve_linear(problem(X, y, loss, bias, 0.05), "auto", LinearOptions(tol=1e-8)).certificate.primal
-    found = solve_linear(task, solver, LinearOptions(tol=1e-9, max_iter=60))
+    best = solve(problem(X, y, loss, bias, 0.05), Options(tol=1e-8)).certificate.primal
+    found = solve(task, Options(tol=1e-9, max_iter=60), solver)
     assert found.status in (Status.CONVERGED, Status.ITERATION_LIMIT, Status.STALLED)
     assert (found.status is Status.CONVERGED) == (found.certificate.relative_gap <= 1e-9)
     assert best - 1e-9 <= found.certificate.primal <= 1.3 * best
@@ -61,7 +61,7 @@ def test_l1_is_solved_on_working_sets_too(loss, bias, kind, wide, monkeypatch):
         monkeypatch.setattr(l1, "DENSE_WIDTH", 3)
     X, y = data(loss, n=150, d=12)
     stored = sparse.csr_array(X) if kind == "sparse" else X
-    found = solve_linear(problem(stored, y, loss, bias, 0.05, "l1"), "auto", LinearOptions(tol=1e-7))
+    found = solve(problem(stored, y, loss, bias, 0.05, "l1"), Options(tol=1e-7))
     assert found.status is Status.CONVERGED
     assert found.certificate.relative_gap <= 1e-7
     assert 0 < np.count_nonzero(found.point.v) < 12
@@ -72,11 +72,11 @@ def test_l1_is_solved_on_working_sets_too(loss, bias, kind, wide, monkeypatch):
 @pytest.mark.parametrize("solver", ["newton", "alm"])
 def test_conjugate_gradients_replace_the_factor_where_there_are_many_features(loss, bias, solver, monkeypatch):
     X, y = data(loss, n=150, d=12)
-    if refuse(problem(X, y, loss), solver):
+    if NAMED[solver].refuses(problem(X, y, loss)):
         pytest.skip("not claimed")
-    factored = solve_linear(problem(X, y, loss, bias, 1.0), solver, LinearOptions(tol=1e-7))
+    factored = solve(problem(X, y, loss, bias, 1.0), Options(tol=1e-7), solver)
     monkeypatch.setattr(descent, "DENSE_WIDTH", 3)
-    found = solve_linear(problem(X, y, loss, bias, 1.0), solver, LinearOptions(tol=1e-7))
+    found = solve(problem(X, y, loss, bias, 1.0), Options(tol=1e-7), solver)
     assert found.status is Status.CONVERGED
     assert found.certificate.primal == pytest.approx(factored.certificate.primal, rel=1e-6)
 
@@ -90,14 +90,14 @@ def legs(task, monkeypatch, **constants):
 def test_the_chooser_goes_by_loss_and_shape(monkeypatch):
     X, y = data(Hinge(), n=40)
     dense, stored = problem(X, y, Hinge()), problem(sparse.csr_array(X), y, Hinge(), C=1e-3)
-    assert [leg.solver for leg in choose(dense)] == ["alm", "dual_cd"]
-    assert [leg.solver for leg in legs(stored, monkeypatch, SMALL_ROWS=10)] == ["dual_cd", "alm"]
-    assert [leg.solver for leg in choose(problem(X, y, SquaredHinge()))] == ["newton", "alm"]
-    assert [leg.solver for leg in choose(problem(X, y, SquaredHinge(), penalty="l1"))] == ["newton"]
-    assert [leg.solver for leg in legs(dense, monkeypatch, COSTLY_WIDTH=2)] == ["dual_cd", "alm"]
-    assert [leg.solver for leg in legs(dense, monkeypatch, DENSE_WIDTH=3)] == ["dual_cd", "alm"]
-    assert [leg.solver for leg in choose(problem(X, y, SquaredHinge()))] == ["dual_cd", "newton"]
-    assert [leg.solver for leg in choose(problem(X, y, Logistic()))] == ["newton", "dual_cd"]
+    assert [leg.solver.name for leg in choose(dense)] == ["alm", "dual_cd"]
+    assert [leg.solver.name for leg in legs(stored, monkeypatch, SMALL_ROWS=10)] == ["dual_cd", "alm"]
+    assert [leg.solver.name for leg in choose(problem(X, y, SquaredHinge()))] == ["newton", "alm"]
+    assert [leg.solver.name for leg in choose(problem(X, y, SquaredHinge(), penalty="l1"))] == ["newton"]
+    assert [leg.solver.name for leg in legs(dense, monkeypatch, COSTLY_WIDTH=2)] == ["dual_cd", "alm"]
+    assert [leg.solver.name for leg in legs(dense, monkeypatch, DENSE_WIDTH=3)] == ["dual_cd", "alm"]
+    assert [leg.solver.name for leg in choose(problem(X, y, SquaredHinge()))] == ["dual_cd", "newton"]
+    assert [leg.solver.name for leg in choose(problem(X, y, Logistic()))] == ["newton", "dual_cd"]
     assert all(leg.reason for leg in choose(dense))
 
 
@@ -111,12 +111,11 @@ def test_the_chooser_goes_by_loss_and_shape(monkeypatch):
         ("alm", "dual_cd", Hinge()),
     ],
 )
-def test_every_hand_over(first, second, loss, monkeypatch):
-    plan = [Leg(first, "first", patience=0.0), Leg(second, "the first made too little progress")]
-    monkeypatch.setattr(driver, "choose", lambda problem, solver: plan)
+def test_every_hand_over(first, second, loss):
+    plan = [Leg(NAMED[first], "first", patience=0.0), Leg(NAMED[second], "the first made too little progress")]
     X, y = data(loss, n=100, d=5)
     for bias in BIASES:
-        found = solve_linear(problem(X, y, loss, bias, 5.0), "auto", LinearOptions(tol=1e-7))
+        found = drive.run(problem(X, y, loss, bias, 5.0), plan, Options(tol=1e-7))
         assert found.status is Status.CONVERGED
         assert found.solver == second
         assert found.reason.startswith("took over")
@@ -126,50 +125,47 @@ def test_every_hand_over(first, second, loss, monkeypatch):
 def test_a_named_solver_runs_alone_or_raises():
     X, y = data(Hinge())
     with pytest.raises(ValueError, match="no second derivative"):
-        solve_linear(problem(X, y, Hinge()), "newton")
+        solve(problem(X, y, Hinge()), solver="newton")
     with pytest.raises(ValueError, match="proximal"):
-        solve_linear(problem(X, y, SquaredHinge(), penalty="l1"), "dual_cd")
+        solve(problem(X, y, SquaredHinge(), penalty="l1"), solver="dual_cd")
     with pytest.raises(ValueError, match="choose 'auto'"):
-        solve_linear(problem(X, y, Hinge()), "simplex")
+        solve(problem(X, y, Hinge()), solver="simplex")
     assert len(choose(problem(X, y, Hinge()), "dual_cd")) == 1
 
 
 def test_limits_keep_the_point_and_its_gap():
     X, y = data(Hinge(), n=2000, d=30)
-    stopped = solve_linear(problem(X, y, Hinge(), C=100.0), "alm", LinearOptions(tol=1e-10, max_iter=3))
+    stopped = solve(problem(X, y, Hinge(), C=100.0), Options(tol=1e-10, max_iter=3), "alm")
     assert stopped.status is Status.ITERATION_LIMIT
     assert stopped.iterations == 3
     assert stopped.certificate.gap >= stopped.certificate.primal - stopped.certificate.dual - 1e-6
-    at_once = solve_linear(problem(X, y, Hinge(), C=100.0), "dual_cd", LinearOptions(tol=1e-10, time_limit=1e-6))
+    at_once = solve(problem(X, y, Hinge(), C=100.0), Options(tol=1e-10, time_limit=1e-6), "dual_cd")
     assert at_once.status is Status.TIME_LIMIT
     assert np.isfinite(at_once.certificate.gap)
-    nothing = solve_linear(problem(X, y, Hinge()), "auto", LinearOptions(max_iter=0))
+    nothing = solve(problem(X, y, Hinge()), Options(max_iter=0))
     assert nothing.status is Status.ITERATION_LIMIT
     told = []
-    watched = solve_linear(
-        problem(X, y, Hinge(), C=100.0),
-        "alm",
-        LinearOptions(tol=1e-10, watch=lambda seen, v: told.append(seen) or len(told) == 2),
-    )
+    watch = Options(tol=1e-10, watch=lambda seen, point: told.append(seen) or len(told) == 3)
+    watched = solve(problem(X, y, Hinge(), C=100.0), watch, "alm")
     assert watched.status is Status.STOPPED
-    assert [seen.iteration for seen in told] == [1, 2] == watched.trace.column("iteration")
+    assert [seen.iteration for seen in told] == [0, 1, 2] == watched.trace.column("iteration")
 
 
 def test_an_interrupt_keeps_the_point_or_is_raised():
     X, y = data(Hinge(), n=2000, d=30)
 
-    def interrupt(seen, weights):
-        raise KeyboardInterrupt
+    def interrupt(seen, point):
+        if seen.iteration:
+            raise KeyboardInterrupt
 
     for solver in ("alm", "dual_cd", "sgd"):
-        kept = solve_linear(
-            problem(X, y, Hinge(), C=10.0), solver, LinearOptions(tol=1e-9, watch=interrupt, interrupt="keep")
-        )
+        options = Options(tol=1e-9, watch=interrupt, interrupt="keep")
+        kept = solve(problem(X, y, Hinge(), C=10.0), options, solver)
         assert kept.status is Status.INTERRUPTED
         assert kept.iterations >= 1
         assert np.isfinite(kept.certificate.gap)
         with pytest.raises(KeyboardInterrupt):
-            solve_linear(problem(X, y, Hinge(), C=10.0), solver, LinearOptions(tol=1e-9, watch=interrupt))
+            solve(problem(X, y, Hinge(), C=10.0), Options(tol=1e-9, watch=interrupt), solver)
 
 
 @pytest.mark.parametrize("bias", BIASES, ids=name_of)
@@ -180,7 +176,7 @@ def test_rows_without_entries(bias, solver, kind):
     X, y = data(loss, n=80, d=4)
     X[::5] = 0.0
     stored = sparse.csr_array(X) if kind == "sparse" else X
-    found = solve_linear(problem(stored, y, loss, bias), solver, LinearOptions(tol=1e-7))
+    found = solve(problem(stored, y, loss, bias), Options(tol=1e-7), solver)
     assert found.status is Status.CONVERGED
     assert found.certificate.relative_gap <= 1e-7
 
@@ -188,7 +184,7 @@ def test_rows_without_entries(bias, solver, kind):
 def test_numbers_that_overflow_are_an_error():
     X, y = data(SquaredHinge(), n=50, d=3)
     with pytest.raises(ValueError, match="scale the features"):
-        solve_linear(problem(X * 1e160, y, SquaredHinge()), "newton")
+        solve(problem(X * 1e160, y, SquaredHinge()), solver="newton")
 
 
 def test_large_costs_do_not_pass_for_a_perfect_fit():
@@ -197,22 +193,22 @@ def test_large_costs_do_not_pass_for_a_perfect_fit():
     y = np.where(X[:, 0] > 0, 1.0, -1.0)
     X[:, 0] += 0.5 * y
     for C in (1e6, 1e10):
-        found = solve_linear(problem(X, y, Hinge(), C=C), "alm", LinearOptions(tol=1e-6))
+        found = solve(problem(X, y, Hinge(), C=C), Options(tol=1e-6), "alm")
         assert (found.status is Status.CONVERGED) == (found.certificate.relative_gap <= 1e-6)
         assert found.certificate.relative_gap <= 1e-2
 
 
 def test_a_good_start_needs_fewer_steps():
     X, y = data(Hinge(), n=3000, d=10)
-    cold = solve_linear(problem(X, y, Hinge(), C=10.0), "alm", LinearOptions(tol=1e-7))
-    warm = solve_linear(problem(X, y, Hinge(), C=10.0), "alm", LinearOptions(tol=1e-7, start=cold.point))
+    cold = solve(problem(X, y, Hinge(), C=10.0), Options(tol=1e-7), "alm")
+    warm = solve(problem(X, y, Hinge(), C=10.0), Options(tol=1e-7, start=cold.point), "alm")
     assert warm.iterations < cold.iterations / 2
     assert warm.certificate.relative_gap <= 1e-7
 
 
 def test_a_perfect_fit_is_recognised():
     X, y = data(LOSSES[5], n=1)
-    found = solve_linear(problem(X, y, LOSSES[5]), "auto")
+    found = solve(problem(X, y, LOSSES[5]))
     assert found.status is Status.CONVERGED
     assert found.certificate.gap <= 1e-12
 

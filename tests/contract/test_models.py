@@ -77,7 +77,9 @@ def test_weights_equal_repetition(model):
     counts = np.arange(len(X)) % 3 + 1
     twice = np.repeat(np.arange(len(X)), counts)
     weighted = solve(MODELS[model](Gram(RBF(0.5), X), y, t, counts.astype(float)), Options(tol=1e-6))
-    repeated = solve(MODELS[model](Gram(RBF(0.5), X[twice]), y[twice], t[twice], np.ones(len(twice))), Options(tol=1e-6))
+    repeated = solve(
+        MODELS[model](Gram(RBF(0.5), X[twice]), y[twice], t[twice], np.ones(len(twice))), Options(tol=1e-6)
+    )
     assert weighted.certificate.dual == pytest.approx(repeated.certificate.dual, rel=1e-8, abs=1e-8)
 
 

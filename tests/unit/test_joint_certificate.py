@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from maxmargin.certificates.joint import certify_joint, inside, terms
+from maxmargin.certificates import certify
+from maxmargin.certificates.joint import inside, terms
 from maxmargin.core import limits
 from maxmargin.kernels import RBF
 from maxmargin.losses.multiclass import row_violation
 from maxmargin.problems.solution import Point
+from maxmargin.solvers import Options, solve
 from maxmargin.solvers.joint.blocks import JointBlocks, _worst
-from maxmargin.solvers.joint.solve import solve_joint
-from maxmargin.solvers.pursuit import LinearOptions
 from tests.joint_helpers import (
     JOINT_LOSSES,
     blobs,
@@ -31,11 +31,11 @@ def test_any_point_brackets_the_optimum_of_a_conic_solver(loss, seed):
     task = linear_problem(X, labels, loss, costs)
     optimum = joint_optimum_by_clarabel(np.column_stack([X, np.ones(20)]), labels, costs, loss)
     for size in (0.1, 1.0, 3.0):  # also multipliers that violate their bounds
-        proof = certify_joint(task, Point(rng.normal(size=(4, task.design.d)), size * rng.normal(size=(20, 4))))
+        proof = certify(task, Point(rng.normal(size=(4, task.design.d)), size * rng.normal(size=(20, 4))))
         assert proof.dual <= optimum + 1e-6 <= proof.primal + 2e-6
         assert proof.gap == pytest.approx(proof.primal - proof.dual, rel=1e-9)
         assert proof.moved > 0
-    found = solve_joint(task, LinearOptions(tol=1e-8))
+    found = solve(task, Options(tol=1e-8))
     assert found.certificate.primal == pytest.approx(optimum, rel=1e-6)
     assert found.certificate.dual == pytest.approx(optimum, rel=1e-6)
 
@@ -51,9 +51,9 @@ def test_kernel_points_bracket_it_too(loss):
     optimum = joint_optimum_by_clarabel(features_of(K), labels, costs, loss)
     for size in (0.1, 1.0):
         B = inside(task, size * rng.normal(size=(25, 4)))
-        proof = certify_joint(task, Point(B, B))
+        proof = certify(task, Point(B, B))
         assert proof.dual <= optimum + 1e-6 <= proof.primal + 2e-6
-    found = solve_joint(task, LinearOptions(tol=1e-5))
+    found = solve(task, Options(tol=1e-5))
     assert found.certificate.primal == pytest.approx(optimum, rel=1e-6)
     assert found.certificate.violation <= 1e-5
 
@@ -75,7 +75,7 @@ def test_gaps_are_sums_of_terms_that_are_never_negative(loss):
 def test_a_deadline_within_a_block_keeps_what_was_reached(monkeypatch):
     X, labels = blobs(n=60)
     task = kernel_problem(X, labels, JOINT_LOSSES[0], RBF(0.3) + 1.0)
-    solver = JointBlocks(task, Point(task.zeros(), task.zeros()), 1e-6)
+    solver = JointBlocks(task, task.start(), Options(tol=1e-6))
     solver._choose()  # kernel values are there before the clock runs
 
     def over():

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from maxmargin.certificates.joint import certify_joint
+from maxmargin.certificates import certify
 from maxmargin.kernels import RBF
+from maxmargin.solvers import Options
 from maxmargin.solvers.joint.interior import JointInterior, Program, State, _System, affordable, eigenrows
 from tests.joint_helpers import (
     JOINT_LOSSES,
@@ -18,9 +19,9 @@ from tests.joint_helpers import (
 
 
 def ended(problem):
-    solver = JointInterior(problem)
+    solver = JointInterior(problem, problem.start(), Options())
     while not solver.exhausted:
-        solver.step()
+        solver.step(np.inf)
     return solver
 
 
@@ -55,10 +56,10 @@ def test_linear_machines_reach_the_optimum_of_a_conic_solver(loss, k):
     costs = np.random.default_rng(0).uniform(0.2, 20.0, 40)
     problem = linear_problem(X, labels, loss, costs)
     solver = ended(problem)
-    proof = certify_joint(problem, solver.point)
+    proof = certify(problem, solver.point)
     assert proof.relative_gap <= 1e-11
     assert proof.violation <= 1e-6
-    assert solver.gap == pytest.approx(proof.relative_gap, abs=1e-12)  # the proof counts rounding
+    assert solver.shortfall == pytest.approx(proof.relative_gap, abs=1e-12)  # the proof counts rounding
     optimum = joint_optimum_by_clarabel(np.column_stack([X, np.ones(40)]), labels, costs, loss)
     assert proof.primal == pytest.approx(optimum, rel=1e-6)
     assert solver.objective == pytest.approx(optimum, rel=1e-6)
@@ -68,7 +69,7 @@ def test_linear_machines_reach_the_optimum_of_a_conic_solver(loss, k):
 def test_kernel_machines_reach_it_too(loss):
     X, labels = blobs(n=40, seed=3)
     problem = kernel_problem(X, labels, loss, RBF(0.3) + 1.0, 5.0)
-    proof = certify_joint(problem, ended(problem).point)
+    proof = certify(problem, ended(problem).point)
     assert proof.violation <= 1e-5
     optimum = joint_optimum_by_clarabel(features_of(problem.gram.whole()), labels, problem.costs, loss)
     assert proof.primal == pytest.approx(optimum, rel=1e-6)
@@ -78,14 +79,14 @@ def test_kernel_machines_reach_it_too(loss):
 def test_every_point_on_the_way_is_feasible(loss):
     X, labels = blobs(n=30)
     problem = linear_problem(1e3 * X + 1e4, labels, loss, 1e5)
-    solver = JointInterior(problem)
+    solver = JointInterior(problem, problem.start(), Options())
     gaps = []
     while not solver.exhausted:
-        solver.step()
-        proof = certify_joint(problem, solver.point)
+        solver.step(np.inf)
+        proof = certify(problem, solver.point)
         assert proof.moved == 0.0
         assert proof.dual <= proof.primal * (1 + 1e-12)
-        gaps.append(solver.gap)
+        gaps.append(solver.shortfall)
     assert gaps == sorted(gaps, reverse=True)  # the best so far
 
 

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.certificates.linear import balanced, best_bias, certify_linear, row_multipliers
+from maxmargin.certificates import certify
+from maxmargin.certificates.linear import balanced, best_bias, row_multipliers
 from maxmargin.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
 from maxmargin.losses.base import dual_step, total
 from maxmargin.problems.box import Bias
@@ -32,7 +33,7 @@ def test_any_point_brackets_the_optimum_of_a_conic_solver(loss, bias, seed):
     optimum = optimum_by_clarabel(X, y, costs, loss, bias)
     for _ in range(5):
         point = Point(rng.normal(size=task.d), some_multipliers(task, rng))
-        proof = certify_linear(task, point)
+        proof = certify(task, point)
         assert proof.dual <= optimum + 1e-7 <= proof.primal + 2e-7
         assert proof.gap == pytest.approx(proof.primal - proof.dual, rel=1e-9)
 
@@ -46,7 +47,7 @@ def test_l1_points_bracket_the_optimum_of_a_conic_solver(loss, bias):
     task = problem(X, y, loss, bias, costs, "l1")
     optimum = optimum_by_clarabel(X, y, costs, loss, bias, "l1")
     for _ in range(5):
-        proof = certify_linear(task, Point(0.1 * rng.normal(size=task.d), some_multipliers(task, rng)))
+        proof = certify(task, Point(0.1 * rng.normal(size=task.d), some_multipliers(task, rng)))
         assert proof.dual <= optimum + 1e-7 <= proof.primal + 2e-7
         assert proof.gap == pytest.approx(proof.primal - proof.dual, rel=1e-9)
 
@@ -58,7 +59,7 @@ def test_gaps_are_sums_of_terms_that_are_never_negative(loss, seed, size):
     rng = np.random.default_rng(seed)
     X, y = data(loss, n=20, d=3, seed=seed)
     task = problem(X, y, loss, Bias.REGULARIZED, size)
-    proof = certify_linear(task, Point(size * rng.normal(size=task.d)))
+    proof = certify(task, Point(size * rng.normal(size=task.d)))
     assert proof.gap >= 0.0
     assert proof.gap == pytest.approx(proof.primal - proof.dual, rel=1e-7, abs=1e-9)
 
@@ -70,7 +71,7 @@ def test_smooth_losses_have_half_the_squared_gradient_as_gap(loss):
     v = np.random.default_rng(1).normal(size=task.d)
     beta = row_multipliers(task, X @ v)
     gradient = v - X.T @ beta
-    assert certify_linear(task, Point(v)).gap == pytest.approx(0.5 * gradient @ gradient, rel=1e-9)
+    assert certify(task, Point(v)).gap == pytest.approx(0.5 * gradient @ gradient, rel=1e-9)
 
 
 def test_balancing_scales_the_heavier_side_down():

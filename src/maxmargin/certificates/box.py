@@ -18,6 +18,7 @@ import numpy as np
 
 from maxmargin.certificates.feasible import feasible_point
 from maxmargin.certificates.kkt import by_row, standing
+from maxmargin.certificates.proof import prove
 from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
 from maxmargin.problems.box import REFRESHED_ROWS, BoxQP
@@ -26,6 +27,7 @@ from maxmargin.problems.solution import Certificate, Point, Proof
 FLOAT64_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # of max K_ii sum |beta|: what a score is uncertain by
 
 
+@prove.register
 def prove_box(problem: BoxQP, point: Point, *, exact: bool = False, seconds: float = math.inf) -> Proof:
     """The certificate of ``point``, the feasible point it holds for, and its scores f = K beta.
 
@@ -82,15 +84,9 @@ def _imbalance(problem: BoxQP, beta: Array, biases: Array) -> float:
 
 
 def split_bias(problem: BoxQP, beta: Array, biases: Array, square: float) -> tuple[float, float]:
-    """Bias and ||w||. A regularised bias is the weight sum(beta) of the appended 1, and part of the kernel's norm.
-
-    Several groups have no common bias: NaN.
-    """
-    if problem.appended:
-        inside = float(beta.sum())
-        return inside, math.sqrt(max(square - inside**2, 0.0))
-    bias = 0.0 if len(biases) == 0 else float(biases[0]) if len(biases) == 1 else math.nan
-    return bias, math.sqrt(square)
+    """Bias and ||w||. A regularised bias is part of the kernel's norm, and not of that of w."""
+    bias = problem.bias_of(Point(beta=beta, biases=biases))
+    return bias, math.sqrt(max(square - bias**2, 0.0) if problem.appended else square)
 
 
 @jit()

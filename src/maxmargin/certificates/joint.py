@@ -15,29 +15,23 @@ import numpy as np
 
 from maxmargin.certificates.box import FLOAT64_ROUNDING
 from maxmargin.certificates.linear import rounding
+from maxmargin.certificates.proof import prove
 from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
 from maxmargin.losses.multiclass import all_inside, row_terms, row_violation
 from maxmargin.problems.joint import JointProblem, KernelJoint, LinearJoint
-from maxmargin.problems.solution import Certificate, Point
+from maxmargin.problems.solution import Certificate, Point, Proof
 
 
-def certify_joint(problem: JointProblem, point: Point) -> Certificate:
+@prove.register
+def prove_linear_joint(problem: LinearJoint, point: Point, *, exact: bool = False, seconds: float = math.inf) -> Proof:
     """Primal, dual, gap and violation of ``point``; multipliers outside of their sets are first brought inside.
 
-    ``violation`` is the largest one of a row's optimality conditions, in units of the scores; for linear machines also
-    the largest entry of |V - Q|. ``norm`` is that of all weights together.
+    ``violation`` is the largest one of a row's optimality conditions, in units of the scores, or the largest entry of
+    |V - Q|. ``norm`` is that of all weights together. Every sum is float64 and nothing can be left out: ``exact`` and
+    ``seconds`` change nothing.
     """
-    assert point.beta is not None
-    B = inside(problem, point.beta)
-    moved = float(np.abs(B - point.beta).max(initial=0.0))
-    if isinstance(problem, LinearJoint):
-        return _certify_linear(problem, point.v, B, moved)
-    assert isinstance(problem, KernelJoint)
-    return _certify_kernel(problem, B, moved)
-
-
-def _certify_linear(problem: LinearJoint, V: Array, B: Array, moved: float) -> Certificate:
+    V, (B, moved) = point.v, _brought_inside(problem, point)
     design = problem.design
     columns = np.ascontiguousarray(B.T)
     Q, Q_sizes = (np.stack(parts) for parts in zip(*map(design.combine_and_sizes, columns), strict=True))
@@ -47,7 +41,7 @@ def _certify_linear(problem: LinearJoint, V: Array, B: Array, moved: float) -> C
     doubt = _doubt(problem, scores, B, rounding(design.d, sizes).max(axis=1))
     doubt += float(np.sum((np.abs(Q) + np.abs(off)) * Q_error)) + 0.5 * float(np.vdot(Q_error, Q_error))
     features = V[:, : design.features]
-    return Certificate(
+    certificate = Certificate(
         primal=0.5 * float(np.vdot(V, V)) + losses,
         dual=-0.5 * float(np.vdot(Q, Q)) - conjugates,
         gap=0.5 * float(np.vdot(off, off)) + rows + doubt,
@@ -57,6 +51,7 @@ def _certify_linear(problem: LinearJoint, V: Array, B: Array, moved: float) -> C
         moved=moved,
         rounding=doubt,
     )
+    return Proof(Point(V, B), certificate, scores)
 
 
 def _doubt(problem: JointProblem, scores: Array, B: Array, error: Array) -> float:
@@ -70,7 +65,15 @@ def _doubt(problem: JointProblem, scores: Array, B: Array, error: Array) -> floa
     return float(error @ (slopes + np.abs(B).sum(axis=1)))
 
 
-def _certify_kernel(problem: KernelJoint, B: Array, moved: float) -> Certificate:
+@prove.register
+def prove_kernel_joint(problem: KernelJoint, point: Point, *, exact: bool = False, seconds: float = math.inf) -> Proof:
+    """Primal, dual, gap and violation of ``point``; multipliers outside of their sets are first brought inside.
+
+    ``violation`` is the largest one of a row's optimality conditions, in units of the scores. ``norm`` is that of all
+    weights together. Every kernel value is float64 and nothing can be left out: ``exact`` and ``seconds`` change
+    nothing.
+    """
+    B, moved = _brought_inside(problem, point)
     F = problem.gram.many_scores(B, exact=True)
     _, conjugates, rows, worst = terms(problem, F, B)
     square = max(float(np.vdot(B, F)), 0.0)
@@ -80,7 +83,16 @@ def _certify_kernel(problem: KernelJoint, B: Array, moved: float) -> Certificate
     dual = -0.5 * square - conjugates - doubt
     _, reason = problem.gram.definiteness(np.flatnonzero(B.any(axis=1)))
     gap = rows + 2.0 * doubt
-    return Certificate(dual + gap, dual, gap, worst + 2.0 * score, math.nan, math.sqrt(square), moved, doubt, reason)
+    norm = math.sqrt(square)
+    certificate = Certificate(dual + gap, dual, gap, worst + 2.0 * score, math.nan, norm, moved, doubt, reason)
+    return Proof(Point(B, B), certificate, F)
+
+
+def _brought_inside(problem: JointProblem, point: Point) -> tuple[Array, float]:
+    """The multipliers of ``point`` in the sets of their rows, and how far they had to go."""
+    assert point.beta is not None
+    B = inside(problem, point.beta)
+    return B, float(np.abs(B - point.beta).max(initial=0.0))
 
 
 def inside(problem: JointProblem, B: Array) -> Array:

@@ -14,21 +14,26 @@ proved.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from maxmargin.certificates.proof import prove
 from maxmargin.core.rows import Array
 from maxmargin.losses.base import fenchel_young, largest_terms, multipliers
 from maxmargin.problems.linear import LinearProblem
-from maxmargin.problems.solution import Certificate, Point
+from maxmargin.problems.solution import Certificate, Point, Proof
 
 HALF_UNIT = 0.5 * float(np.finfo(np.float64).eps)
 
 
-def certify_linear(problem: LinearProblem, point: Point) -> Certificate:
+@prove.register
+def prove_linear(problem: LinearProblem, point: Point, *, exact: bool = False, seconds: float = math.inf) -> Proof:
     """Primal, dual, gap and violation of ``point``; without valid multipliers those of its scores are taken, -c l'(z).
 
     ``violation`` is the largest entry of |v - A'beta| (for l1: of how far beta was from its bound) or the largest
-    share of a row in the gap per unit of cost, whichever is larger.
+    share of a row in the gap per unit of cost, whichever is larger. Every sum is float64 and nothing can be left out:
+    ``exact`` and ``seconds`` change nothing.
     """
     z, sizes = problem.design.scores_and_sizes(point.v)
     beta = point.beta
@@ -58,29 +63,25 @@ def certify_linear(problem: LinearProblem, point: Point) -> Certificate:
         doubt = float((np.abs(q) + np.abs(v - q)) @ q_error) + 0.5 * float(q_error @ q_error)
     doubt += rows - computed
     w = point.v[: problem.design.features]
-    return Certificate(
+    certificate = Certificate(
         primal=primal,
         dual=dual,
         gap=gap + unbalanced + doubt,
         violation=violation,
-        bias=bias_of(problem, point.v),
+        bias=problem.bias_of(point),
         norm=float(np.linalg.norm(w)),
         moved=moved,
         rounding=doubt,
     )
+    return Proof(point, certificate, z)
 
 
 def rounding(terms: int, sizes: Array) -> Array:
-    """How far a sum of so many products is off, ``sizes`` being the sum of their absolute values.
+    """How far a sum of this many products is off, ``sizes`` being the sum of their absolute values.
 
     sqrt(terms) u with high probability (Higham and Mary, SIAM J. Sci. Comput. 41, 2019), and four more to be safe.
     """
     return (4.0 + np.sqrt(terms)) * HALF_UNIT * sizes
-
-
-def bias_of(problem: LinearProblem, v: Array) -> float:
-    """b = s v_0."""
-    return float(problem.design.scale * v[-1]) if problem.design.scale else 0.0
 
 
 def row_multipliers(problem: LinearProblem, z: Array) -> Array:

@@ -34,6 +34,7 @@ from maxmargin.machines.linear import (
 from maxmargin.multiclass import Reduction
 from maxmargin.problems.box import Bias
 from maxmargin.problems.solution import Certificate, Progress, Status
+from maxmargin.solvers.joint.choose import NAMED as JOINT_SOLVERS
 
 _LOSSES: dict[str, Callable[[], Any]] = {
     "hinge": Hinge,
@@ -255,7 +256,7 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
 
     def _refuse_for_joint(self) -> None:
         """Errors for parameters that a joint machine does not take."""
-        if self.penalty != "l2" or self.solver not in ("auto", "dual_cd"):
+        if self.penalty != "l2" or self.solver not in ("auto", *JOINT_SOLVERS):
             raise ValueError(
                 f"LinearSVC: multi_class={self.multi_class!r} takes penalty='l2' and solver 'auto' or 'dual_cd'; got "
                 f"penalty={self.penalty!r}, solver={self.solver!r}."

@@ -20,7 +20,7 @@ from maxmargin.core.threads import effective_jobs, thread_map
 from maxmargin.estimators.linear_svc import probabilities
 from maxmargin.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
 from maxmargin.machines.linear import few_merged, is_loss
-from maxmargin.solvers.choose import SMALL_ROWS
+from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.solvers.linear.sgd import STEPS, Descent, Iterates
 
 

@@ -19,17 +19,15 @@ from maxmargin.multiclass import Task
 from maxmargin.problems.box import Bias
 from maxmargin.problems.joint import KernelJoint, LinearJoint
 from maxmargin.problems.solution import Certificate, Point, Progress, Solution, Status
-from maxmargin.solvers.joint.solve import solve_joint
-from maxmargin.solvers.pursuit import LinearOptions
+from maxmargin.solvers import Options, solve
+from maxmargin.solvers.contract import Watch
 
 
-def watcher(
-    estimator: Any, steps: Any, model: Callable[[Array], dict[str, Any]]
-) -> Callable[[Progress, Callable[[], Array]], bool]:
+def watcher(estimator: Any, steps: Any, model: Callable[[Point], dict[str, Any]]) -> Watch:
     """Everyone who wants to know of a step of a joint solve; True where one of them asks to stop."""
     show = printer("") if estimator.verbose else None
 
-    def watch(seen: Progress, point: Callable[[], Array]) -> bool:
+    def watch(seen: Progress, point: Callable[[], Point]) -> bool:
         if show:
             show(seen)
         stop = bool(estimator.callback(seen)) if estimator.callback else False
@@ -50,18 +48,18 @@ def solve_linear_joint(training: LinearTraining, labels: Array, n_classes: int) 
     """The solution of a linear joint machine."""
     estimator = training.estimator
     starts = training.starts()
-    options = LinearOptions(
+    options = Options(
         tol=estimator.tol,
         start=starts[0] if starts else None,
         max_iter=estimator.max_iter,
         time_limit=time_left(estimator, training.begun),
-        watch=watcher(estimator, training.steps, lambda V: training.model(list(V))),
+        watch=watcher(estimator, training.steps, lambda point: training.model(list(point.v))),
         interrupt=estimator.interrupt,
         seed=training.seed,
     )
     design = training.design.shared(training.n_jobs)
     problem = LinearJoint(labels.astype(np.int64), n_classes, training.tasks.costs, joint_loss(estimator), design)
-    return [solve_joint(problem, options, estimator.solver)]
+    return [solve(problem, options, estimator.solver)]
 
 
 def solve_kernel_joint(training: Training) -> tuple[dict[str, Any], list[Any]]:
@@ -84,7 +82,7 @@ def solve_kernel_joint(training: Training) -> tuple[dict[str, Any], list[Any]]:
             _refuse_indefinite(training, gram)
             loss = joint_loss(training.svc)
             problem = KernelJoint(data.labels.astype(np.int64), data.n_classes, data.costs, loss, gram)
-            solution = solve_joint(problem, _options(training))
+            solution = solve(problem, _options(training))
             training.float32 = gram.dtype == np.float32
         finally:
             gram.tidy()
@@ -100,14 +98,14 @@ def _unsolved(training: Training, ended: Status) -> tuple[dict[str, Any], list[A
     return _model(training, np.zeros((n, n_classes))), [unsolved(n, ended)]
 
 
-def _options(training: Training) -> LinearOptions:
+def _options(training: Training) -> Options:
     svc = training.svc
-    return LinearOptions(
+    return Options(
         tol=svc.tol,
         start=_start(training),
         max_iter=svc.max_iter,
         time_limit=time_left(svc, training.begun),
-        watch=watcher(svc, training.steps, lambda B: _model(training, B)),
+        watch=watcher(svc, training.steps, lambda point: _model(training, point.beta)),
         interrupt=svc.interrupt,  # type: ignore[arg-type]
     )
 

@@ -37,7 +37,7 @@ from maxmargin.multiclass import OneVsOne, OutputCodes, Reduction, Task
 from maxmargin.multiclass import one_vs_one as ovo
 from maxmargin.problems.box import Bias, BoxQP, Loss, soft_margin
 from maxmargin.problems.solution import Point, Progress, Solution, Status, Trace, unproved
-from maxmargin.solvers import SMO, Options, solve
+from maxmargin.solvers.box.old_solve import SMO, Options, solve
 from maxmargin.solvers.box.smo import CHUNK, SMALL, STEP_ROUNDING, State
 
 if TYPE_CHECKING:

@@ -24,9 +24,11 @@ from maxmargin.multiclass import Task
 from maxmargin.problems.box import Bias
 from maxmargin.problems.design import Design
 from maxmargin.problems.linear import LinearProblem
+from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Point, Progress, Solution, Status, combine
-from maxmargin.solvers.choose import SMALL_ROWS, SOLVERS
-from maxmargin.solvers.linear.solve import LinearOptions, solve_linear
+from maxmargin.solvers import Options, solve
+from maxmargin.solvers.contract import Watch
+from maxmargin.solvers.linear.choose import NAMED
 
 
 def is_loss(of_labels: bool, *names: str, custom: bool = True) -> Rule:
@@ -55,7 +57,7 @@ RULES: dict[str, Rule] = checks.COMMON_RULES | {
     "lam_form": checks.one_of("mean", "sum"),
     "intercept_scaling": Rule("a number > 0", lambda v: checks.positive(v) and checks.number(v)),
     "penalty": checks.one_of("l2", "l1"),
-    "solver": checks.one_of("auto", *SOLVERS),
+    "solver": checks.one_of("auto", *NAMED),
 }
 
 
@@ -171,7 +173,7 @@ class LinearTraining:
     def _one(self, index: int, shares: TimeShares, start: Point | None) -> Solution:
         tasks, estimator = self.tasks, self.estimator
         problem = self.problem(index)
-        options = LinearOptions(
+        options = Options(
             tol=estimator.tol,
             start=start,
             max_iter=estimator.max_iter,
@@ -181,7 +183,7 @@ class LinearTraining:
             seed=self.seed,
         )
         with self.machines.pair() if len(tasks.machines) > 1 else nullcontext():
-            return solve_linear(problem, estimator.solver, options)
+            return solve(problem, options, estimator.solver)
 
     def problem(self, index: int) -> LinearProblem:
         """The problem of one machine."""
@@ -193,17 +195,17 @@ class LinearTraining:
             costs = tasks.costs[machine.rows]
         return LinearProblem(design, machine.signs, costs, tasks.loss, self.bias, self.estimator.penalty)
 
-    def _watcher(self, index: int) -> Callable[[Progress, Callable[[], Array]], bool]:
+    def _watcher(self, index: int) -> Watch:
         """Everyone who wants to know of a step; True where one of them asks to stop."""
         estimator, n_tasks = self.estimator, len(self.tasks.machines)
         show = printer("" if n_tasks == 1 else f"{self.tasks.machines[index].name} ") if estimator.verbose else None
 
-        def watch(seen: Progress, weights: Callable[[], Array]) -> bool:
+        def watch(seen: Progress, point: Callable[[], Point]) -> bool:
             if show:
                 show(seen)
             stop = self.machines.stopped or (bool(estimator.callback(seen)) if estimator.callback else False)
             if self.steps:
-                stop |= self.steps.step(lambda: self.model([weights()]))
+                stop |= self.steps.step(lambda: self.model([point().v]))
             return stop
 
         return watch

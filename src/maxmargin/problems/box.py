@@ -11,12 +11,14 @@ l_i(t) = max over the box of beta t - kink_i |beta| - ridge_i beta^2 / 2:
     minimise   1/2 ||w||^2 + sum_g b_g total_g + sum_i l_i(p_i - f_i - b_g(i)).
 
 For the soft margin p = y, there is one group with total 0, and l_i is C_i max(0, 1 - y_i (f_i + b)) with ridge 0 and
-bound C_i (p = 1 in the notes), or its square with ridge 1 / (2 C_i) and no bound (p = 2). See ``models`` for the others.
+bound C_i (p = 1 in the notes), or its square with ridge 1 / (2 C_i) and no bound (p = 2). ``models`` has the others.
 """
 
 from __future__ import annotations
 
 import enum
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -221,9 +223,17 @@ class BoxQP:
         """The violation is held against ``tol``."""
         return certificate.violation / TOLERATED
 
-    def proof_seconds(self, point: Point, elapsed: float) -> float:
+    def proof_seconds(self, point: Callable[[], Point], elapsed: float) -> float:
         """The scores of the multipliers that are not zero, and some rows of them again in float64."""
-        return self.gram.certificate_seconds(int(np.count_nonzero(point.beta)), min(REFRESHED_ROWS, self.n))
+        return self.gram.certificate_seconds(int(np.count_nonzero(point().beta)), min(REFRESHED_ROWS, self.n))
+
+    def bias_of(self, point: Point) -> float:
+        """The bias of the machine: of its one group, 0 without one, the weight of the appended 1, NaN for several."""
+        if self.appended:
+            return float(point.beta.sum())
+        if self.n_groups > 1:
+            return math.nan
+        return float(point.biases[0]) if self.n_groups and point.biases is not None else 0.0
 
 
 def one_group(n: int, total: float = 0.0) -> tuple[Array, Array]:

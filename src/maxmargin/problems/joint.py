@@ -13,6 +13,8 @@ for every class, which couples all rows.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,6 +22,9 @@ import numpy as np
 
 from maxmargin.core.rows import Array
 from maxmargin.problems.design import Design
+from maxmargin.problems.linear import PROOF_PASSES
+from maxmargin.problems.sizes import SMALL_ROWS
+from maxmargin.problems.solution import Certificate, Point
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,10 @@ class JointProblem:
         """Number of rows."""
         return len(self.labels)
 
+    def bias_of(self, point: Point) -> float:
+        """There is one for each class: NaN."""
+        return math.nan
+
     def zeros(self) -> Array:
         """No multipliers."""
         return np.zeros((self.n, self.n_classes))
@@ -46,6 +55,26 @@ class LinearJoint(JointProblem):
     """A joint machine on the rows of ``design``."""
 
     design: Design
+
+    @property
+    def passes(self) -> float:
+        """How often all rows were read so far."""
+        return self.design.passes
+
+    def start(self) -> Point:
+        """Zero weights, a row for each class, and no multipliers."""
+        return Point(np.zeros((self.n_classes, self.design.d)), self.zeros())
+
+    def shortfall(self, certificate: Certificate) -> float:
+        """The relative gap is held against ``tol``."""
+        return certificate.relative_gap
+
+    def proof_seconds(self, point: Callable[[], Point], elapsed: float) -> float:
+        """About how long a certificate takes: it reads the rows once for each class, and back."""
+        if self.n <= SMALL_ROWS:
+            return 0.0
+        passes = PROOF_PASSES * self.n_classes
+        return passes * elapsed / max(self.passes, passes)
 
 
 class JointGram(Protocol):
@@ -78,7 +107,7 @@ class JointGram(Protocol):
         ...
 
     def certificate_seconds(self, n_support: int, refreshed: int) -> float:
-        """Estimated time of ``many_scores`` with so many rows of multipliers."""
+        """Estimated time of ``many_scores`` with this many rows of multipliers."""
         ...
 
     def definiteness(self, prefer: Array) -> tuple[bool, str]:
@@ -91,3 +120,20 @@ class KernelJoint(JointProblem):
     """A joint machine on a kernel matrix."""
 
     gram: JointGram
+
+    @property
+    def passes(self) -> float:
+        """How often all kernel values were worked out so far."""
+        return self.gram.values_computed / max(1, self.n) ** 2
+
+    def start(self) -> Point:
+        """No multipliers; they stand for the weights, which live in feature space."""
+        return Point(self.zeros(), self.zeros())
+
+    def shortfall(self, certificate: Certificate) -> float:
+        """The violation is held against ``tol``."""
+        return certificate.violation
+
+    def proof_seconds(self, point: Callable[[], Point], elapsed: float) -> float:
+        """About how long a certificate takes, with multipliers in all rows."""
+        return self.gram.certificate_seconds(self.n, self.n)

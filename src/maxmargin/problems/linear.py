@@ -12,14 +12,20 @@ with sum_i beta_i = 0 where the bias is free. A regularised bias is one more col
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
+
+import numpy as np
 
 from maxmargin.core.rows import Array
 from maxmargin.problems.box import Bias
 from maxmargin.problems.design import Design
+from maxmargin.problems.solution import Certificate, Point
 
 Penalty = Literal["l2", "l1"]
+
+PROOF_PASSES = 4.0  # a proof reads the rows twice, and as much again is set aside to be safe
 
 
 @dataclass(frozen=True)
@@ -52,3 +58,24 @@ class LinearProblem:
     def penalized(self) -> slice:
         """The entries of v that the norm counts."""
         return slice(0, self.design.features if self.free_bias else self.d)
+
+    @property
+    def passes(self) -> float:
+        """How often all rows were read so far."""
+        return self.design.passes
+
+    def start(self) -> Point:
+        """Zero weights."""
+        return Point(np.zeros(self.d))
+
+    def shortfall(self, certificate: Certificate) -> float:
+        """The relative gap is held against ``tol``."""
+        return certificate.relative_gap
+
+    def proof_seconds(self, point: Callable[[], Point], elapsed: float) -> float:
+        """About how long a certificate takes, by what passes took in the ``elapsed`` seconds so far."""
+        return PROOF_PASSES * elapsed / max(self.passes, PROOF_PASSES)
+
+    def bias_of(self, point: Point) -> float:
+        """b = s v_0."""
+        return float(self.design.scale * point.v[-1]) if self.design.scale else 0.0

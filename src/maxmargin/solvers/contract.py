@@ -12,15 +12,17 @@ from maxmargin.problems.solution import Certificate, Point, Progress, Proof
 
 Watch = Callable[[Progress, Callable[[], Point]], bool | None]
 
+OVERFLOW = "The numbers of this problem overflow float64: scale the features or the targets, or lower C."
+
 
 @dataclass(frozen=True)
 class Options:
     """How far a solve may go, where it starts and who watches.
 
-    ``watch(progress, point)`` is called after every step and stops the solve by returning True; ``point()`` is where
-    the solver is. The time limit covers the certificate too: the solver is stopped early enough for it. With
-    ``interrupt="keep"`` Ctrl-C ends the solve with its best point instead of raising. ``to_the_end`` is whether to go
-    on beyond ``tol`` to what rounding allows, None where the problem is small.
+    ``watch(progress, point)`` is called at the start and after every step and stops the solve by returning True;
+    ``point()`` is where the solver is. The time limit covers the certificate too: the solver is stopped early enough
+    for it. With ``interrupt="keep"`` Ctrl-C ends the solve with its best point instead of raising. ``to_the_end`` is
+    whether to go on beyond ``tol`` to what rounding allows, None where the problem is small.
 
     Of working sets: ``shrinking`` leaves rows that look settled out of them, ``order`` breaks ties in the first one,
     and ``working_rows`` bounds them (None: as the solver likes).
@@ -60,8 +62,15 @@ class Problem(Protocol):
         """What of a certificate is held against ``tol``: the relative gap, or the violation."""
         ...
 
-    def proof_seconds(self, point: Point, elapsed: float) -> float:
-        """About how long a certificate of ``point`` takes, when the solve has taken ``elapsed`` seconds so far."""
+    def proof_seconds(self, point: Callable[[], Point], elapsed: float) -> float:
+        """About how long a certificate of ``point()`` takes, when the solve has taken ``elapsed`` seconds so far.
+
+        Asked before every step, and working the point out may take a pass over the rows: only who needs it calls it.
+        """
+        ...
+
+    def bias_of(self, point: Point) -> float:
+        """The bias of the machine at ``point`` of a solver; NaN where it has none or several."""
         ...
 
 
@@ -69,18 +78,21 @@ class Solver(ABC):
     """One solve in progress: made of a problem, a start and options, it takes steps until it thinks that it is done.
 
     A solver is believed only when the certificate, recomputed from its point alone, agrees. Facts that the loop goes by
-    are declared here and never guessed from a name.
+    are declared here and never guessed from a name. Numbers that overflow are a ``FloatingPointError``, anywhere: the
+    next solver then takes over.
     """
 
     name: ClassVar[str]
     exact: ClassVar[bool] = True  # False: cannot promise tol, so steps are limited and small problems not taken further
     idle_steps: ClassVar[float] = float("inf")  # steps without a smaller shortfall after which no progress is left
     refinable: ClassVar[bool] = False  # whether scores worked out afresh free it where it is stuck
+    finishes: ClassVar[bool] = False  # whether its goal already is the last digits that rounding leaves
 
     iterations: int = 0
     objective: float = 0.0
     shortfall: float = float("inf")  # its own estimate of what is still to do, in units of tol
     exhausted: bool = False  # further steps bring nothing
+    options: Options
 
     @abstractmethod
     def __init__(self, problem: Any, start: Point, options: Options) -> None: ...
@@ -92,10 +104,8 @@ class Solver(ABC):
 
     @property
     def goal(self) -> float:
-        """The shortfall that it aims at first; ``tol`` unless it is more ambitious."""
+        """The shortfall that it aims at; ``tol`` unless it is more ambitious. May change from step to step."""
         return self.options.tol
-
-    options: Options
 
     @abstractmethod
     def step(self, most: float) -> None:
@@ -103,7 +113,10 @@ class Solver(ABC):
 
     @abstractmethod
     def refine(self, goal: float, proof: Proof) -> None:
-        """Aim at ``goal``, from what the certificate worked out afresh: it did not agree that the last one is met."""
+        """Aim at ``goal``, from what the certificate worked out afresh: it did not agree that the last one is met.
+
+        The proof is of the present point, and its scores are the solver's to keep and write to.
+        """
 
     @classmethod
     def refuses(cls, problem: Any) -> str:

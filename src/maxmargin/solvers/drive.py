@@ -1,56 +1,40 @@
-"""The one loop: it drives a solver within limits, records its history, and ends with a proof.
+"""The one loop: it drives solvers within limits, from one to the next, records their history, and ends with a proof.
 
-    start -> (step -> watch)* -> certify
+    start -> (step -> watch)* -> prove
 
 A solver that thinks it is done is believed only when the certificate, recomputed from the point alone, agrees; if it
-does not, the solver goes on from the recomputed scores.
+does not, the solver aims lower, or goes on from what the certificate worked out afresh.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+import math
 
 import numpy as np
 
-from maxmargin.certificates.box import evaluate, feasible_point, split_bias
-from maxmargin.certificates.kkt import bias_and_violation
+from maxmargin.certificates.proof import prove
 from maxmargin.core import limits
-from maxmargin.core.rows import Array
-from maxmargin.problems.box import BoxQP
-from maxmargin.problems.solution import Certificate, Point, Progress, Solution, Status, Trace, unproved
-from maxmargin.solvers.box.smo import SMO, State
+from maxmargin.core.blas import blas_held
+from maxmargin.problems.sizes import SMALL_ROWS
+from maxmargin.problems.solution import Certificate, Point, Progress, Proof, Solution, Status, Trace, unproved
+from maxmargin.solvers.contract import OVERFLOW, Leg, Options, Problem, Solver
+from maxmargin.solvers.pace import Pace
 
-REFINEMENTS = 5
-REFRESHED_ROWS = 4096  # rows that the certificate of a solve which was stopped recomputes in float64
-TOLERATED = 1.0 + 1e-6  # the certificate's violation may exceed tol by its own rounding
-
-Watch = Callable[[Progress, State], bool | None]
-
-
-@dataclass(frozen=True)
-class Options:
-    """How far a solve may go and who watches.
-
-    ``watch(progress, state)`` is called after every step and stops the solve by returning True. The time limit covers
-    the certificate too: the solver is stopped early enough for it. With ``interrupt="keep"`` Ctrl-C ends the solve
-    with its best point instead of raising.
-    """
-
-    guess: Array | None = None
-    max_iter: int = -1
-    time_limit: float | None = None
-    watch: Watch | None = None
-    interrupt: Literal["raise", "keep"] = "raise"
+TIGHTENED = 0.3  # of the goal, each time the certificate does not agree that it is met
+ATTEMPTS = 8  # most of them
+REFINEMENTS = 5  # the same for solvers that keep their goal and go on from scores worked out afresh
+UNPROMISING = 1000  # steps of a solver that cannot promise tol: without a limit it would not end
+MOST_RESERVE = 0.5  # of a time limit, set aside for the proof
+NO_TIME = "time_limit left no time for the proof"
 
 
-def run(problem: BoxQP, solver: SMO, options: Options) -> Solution:
-    """Drive ``solver`` on ``problem`` to its end or to a limit."""
-    work = _Run(problem, solver, options)
-    with limits.limits() as active:
+def run(problem: Problem, legs: list[Leg], options: Options) -> Solution:
+    """Run the solvers of ``legs`` one after the other until ``tol`` is proved, or say how far they got."""
+    # A solver whose numbers overflow raises FloatingPointError, and the best point before that stays.
+    with limits.limits() as active, blas_held(), np.errstate(over="ignore", invalid="ignore"):
+        work = _Solve(problem, legs, options, _Clock(options.time_limit, active))
         try:
-            work.to_the_end(active)
+            work.to_the_end()
         except limits.OutOfTime:
             work.status = Status.TIME_LIMIT
         except (KeyboardInterrupt, limits.Cancelled):
@@ -58,109 +42,254 @@ def run(problem: BoxQP, solver: SMO, options: Options) -> Solution:
                 raise
             work.status = Status.INTERRUPTED
             active.cancel.set()  # the other problems of the same fit end too
-    return work.solution()
+        return work.solution()
 
 
-class _Run:
-    """One solve in progress."""
+class _Clock:
+    """The time that a solve has taken and may take. Proofs may go on until ``last_moment``."""
 
-    def __init__(self, problem: BoxQP, solver: SMO, options: Options) -> None:
-        self.problem, self.solver, self.watch = problem, solver, options.watch
-        # Until the solver has a state of its own:
-        self.beta = np.zeros(problem.n) if options.guess is None else options.guess
-        self.max_iter = float("inf") if options.max_iter < 0 else options.max_iter
-        self.begun = limits.now()
-        self.end = float("inf") if options.time_limit is None else self.begun + options.time_limit
-        self.last_moment = limits.last_moment(self.end, options.time_limit)
-        self.state: State | None = None
-        self.status = Status.CONVERGED
+    def __init__(self, time_limit: float | None, active: limits.Limits) -> None:
+        self.begun, self.active = limits.now(), active
+        self.time_limit = math.inf if time_limit is None else time_limit
+        self.end = self.begun + self.time_limit
+        self.last_moment = limits.last_moment(self.end, time_limit)
+
+    @property
+    def elapsed(self) -> float:
+        return limits.now() - self.begun
+
+    @property
+    def left(self) -> float:
+        return self.end - limits.now()
+
+    def reserve(self, seconds: float) -> None:
+        """Work stops early enough for a proof of this many seconds. Sets: the deadline."""
+        self.active.deadline = self.end - min(seconds, MOST_RESERVE * self.time_limit)
+
+    def spend(self) -> None:
+        """Time for the proof was set aside. Sets: the deadline."""
+        self.active.deadline = self.last_moment
+
+
+class _Best:
+    """The proof that says most: of the tolerance, else the smaller gap, else (gaps may not exist) violation."""
+
+    def __init__(self, problem: Problem, tol: float) -> None:
+        self.problem, self.tol = problem, tol
+        self.proof: Proof | None = None
+
+    @property
+    def proved(self) -> bool:
+        """Whether it is within ``tol``."""
+        return self.proof is not None and self._within(self.proof.certificate)
+
+    def keep(self, proof: Proof) -> None:
+        """Sets: proof, where this one says more. Its point is copied: solvers go on writing into theirs."""
+        if self.proof is None or self._rank(proof.certificate) < self._rank(self.proof.certificate):
+            self.proof = Proof(proof.point.copied(), proof.certificate)
+
+    def _within(self, certificate: Certificate) -> bool:
+        return self.problem.shortfall(certificate) <= self.tol
+
+    def _rank(self, certificate: Certificate) -> tuple[bool, float, float]:
+        return not self._within(certificate), _finite(certificate.gap), _finite(certificate.violation)
+
+
+def _finite(size: float) -> float:
+    """Infinite where numbers overflowed or there are none."""
+    return size if math.isfinite(size) else math.inf
+
+
+class _Solve:
+    """One solve in progress. The attributes from ``leg`` to ``unseen`` belong to the solver at work."""
+
+    def __init__(self, problem: Problem, legs: list[Leg], options: Options, clock: _Clock) -> None:
+        self.problem, self.legs, self.options, self.clock = problem, legs, options, clock
+        self.status = Status.STALLED
         self.history: list[Progress] = []
-        self.iterations = 0
-        self.certificate: Certificate | None = None
+        self.best = _Best(problem, options.tol)
+        self.done = 0  # iterations of the legs before
+        self.overflowed = False
+        self._at_zero: float | None = None
+        self.start = options.start or problem.start()
+        self._begin(legs[0])
 
-    def to_the_end(self, active: limits.Limits) -> None:
-        """Sets: status, beta, history and, unless stopped first, certificate."""
-        active.deadline = self._deadline()
-        self.state = state = self.solver.start(self.problem, self.beta)
-        self.beta = state.beta
-        if self._watch(state):
-            self.status = Status.STOPPED
-            return
-        for _ in range(1 + REFINEMENTS):
-            before = state.iterations
-            self._run_steps(state, active)
-            if self.status is not Status.CONVERGED:
-                return
-            active.deadline = self.last_moment  # time for the certificate was set aside
-            state.beta = self.beta = feasible_point(self.problem, state.beta)
-            certificate, scores = evaluate(self.problem, state.beta, refreshed=self._affordable_rows())
-            if certificate.violation <= self.solver.tol * TOLERATED:
-                self.certificate = certificate
-                return
-            if state.iterations == before and self.history[-1].iteration:
-                break  # the same point again: further rounds would only repeat its certificate
-            state = self.solver.restart(self.problem, state, scores)
-        self.status = Status.TIME_LIMIT if limits.now() > self.end else Status.STALLED
+    def _begin(self, leg: Leg) -> None:
+        """Sets: what belongs to the solver at work."""
+        self.leg = leg
+        self.solver: Solver | None = None
+        self.aim = math.inf  # a goal below that of the solver itself
+        self.attempts, self.refined_at = 0, -1
+        self.unseen = True  # whether the point has changed since it was last proved
 
-    def _run_steps(self, state: State, active: limits.Limits) -> None:
-        """Steps until the solver is done or something stops it. Sets: status."""
-        while state.violation > self.solver.goal(self.problem, state) and not state.exhausted:
-            if state.iterations >= self.max_iter:
-                self.status = Status.ITERATION_LIMIT
+    def to_the_end(self) -> None:
+        """Sets: status, history and best."""
+        for number, leg in enumerate(self.legs):
+            self._begin(leg if number == 0 else leg._replace(reason=f"took over: {leg.reason}"))
+            self._set_time_aside()
+            try:
+                self.solver = leg.solver(self.problem, self.start, self.options, **leg.settings)
+                self.status = self._run(self.solver)
+            except FloatingPointError:
+                self.status, self.overflowed = Status.STALLED, True
+            if self.status is not Status.STALLED or self._ends_stalled():
                 return
-            active.deadline = self._deadline()
+            if number + 1 < len(self.legs):
+                self.start = self._start_of_next()
+                self.done += self.solver.iterations if self.solver else 0
+
+    def _ends_stalled(self) -> bool:
+        """Whether a solver that came no further leaves nothing to do for the next. Sets: best, status."""
+        if self.unseen:
+            self._prove()
+        if self.best.proved:
+            self.status = Status.CONVERGED
+        elif self.clock.left < 0.0:
+            self.status = Status.TIME_LIMIT
+        return self.status is not Status.STALLED
+
+    def _start_of_next(self) -> Point:
+        """The best point so far, unless it is worse than zero weights: a solver that diverged is no help."""
+        assert self.best.proof is not None
+        point, certificate, _ = self.best.proof
+        return point if certificate.primal < self._primal_at_zero() else self.problem.start()
+
+    def _primal_at_zero(self) -> float:
+        if self._at_zero is None:
+            self._at_zero = prove(self.problem, self.problem.start()).certificate.primal
+        return self._at_zero
+
+    def _run(self, solver: Solver) -> Status:
+        """Steps of one solver until it is done or something stops it. Sets: best, history."""
+        if not self.history and self._watch(solver):
+            return Status.STOPPED
+        pace = Pace(self.problem.passes, solver.idle_steps, self.leg.patience)
+        while True:
+            if solver.shortfall <= self._goal(solver) or solver.exhausted:
+                ended = self._judge(solver)
+                if ended:
+                    return ended
+            pace.see(solver.shortfall, self.problem.passes)
+            if pace.too_slow or (self.best.proved and pace.settled):
+                return Status.STALLED
+            left = self._most_iterations(solver) - self.done - solver.iterations
+            if left <= 0:
+                return Status.ITERATION_LIMIT
+            self._set_time_aside()
             limits.checkpoint()
-            self.solver.step(self.problem, state, self.max_iter - state.iterations)
-            if self._watch(state):
-                self.status = Status.STOPPED
-                return
+            self.unseen = True
+            solver.step(left)
+            pace.steps += 1
+            if self._watch(solver):
+                return Status.STOPPED
 
-    def _deadline(self) -> float:
-        """When to stop so that the certificate still fits the time limit."""
-        if self.end == float("inf"):
-            return self.end
-        support = int(np.count_nonzero(self.beta))
-        gram = self.problem.gram
-        return self.end - gram.certificate_seconds(support, min(REFRESHED_ROWS, self.problem.n))
+    def _judge(self, solver: Solver) -> Status | None:
+        """How a solver that thinks it is done ends; None where it is to go on. Sets: best, aim."""
+        met = solver.shortfall <= self._goal(solver)
+        proof = self._prove()
+        if self.best.proved:
+            if not self._goes_on(solver):
+                return Status.CONVERGED
+            self.aim = 0.5 * solver.shortfall
+            return None
+        if met or solver.refinable:
+            return self._refine(solver, proof)
+        return Status.STALLED
 
-    def _affordable_rows(self) -> float:
-        """How many rows the time that is left lets the certificate recompute, but always some."""
-        if self.end == float("inf"):
-            return self.end
-        support, gram = int(np.count_nonzero(self.beta)), self.problem.gram
-        least = gram.certificate_seconds(support, 0)
-        each = gram.certificate_seconds(support, 1) - least
-        return max(float(REFRESHED_ROWS), (self.end - limits.now() - least) / each if each > 0 else float("inf"))
+    def _refine(self, solver: Solver, proof: Proof) -> Status | None:
+        """The certificate did not agree. Sets: aim, attempts, refined_at."""
+        if self.attempts == (REFINEMENTS if solver.refinable else ATTEMPTS):
+            return Status.STALLED
+        if solver.refinable and solver.iterations == self.refined_at:
+            return Status.STALLED  # the same point again: further rounds would only repeat its proof
+        self.attempts, self.refined_at, self.unseen = self.attempts + 1, solver.iterations, True
+        if solver.refinable:
+            solver.refine(self._goal(solver), proof)
+            return Status.STALLED if solver.shortfall <= self._goal(solver) else None
+        self.aim = TIGHTENED * self._goal(solver)
+        solver.refine(self.aim, proof)
+        return Status.STALLED if solver.exhausted else None
 
-    def _watch(self, state: State) -> bool:
-        """Record progress and tell the watcher; True where it asks to stop. Sets: iterations."""
-        self.iterations = state.iterations
-        seen = Progress(state.iterations, limits.now() - self.begun, state.violation, state.objective)
+    def _goal(self, solver: Solver) -> float:
+        return min(self.aim, solver.goal)
+
+    def _goes_on(self, solver: Solver) -> bool:
+        """Small problems are cheap to solve to the end."""
+        asked = self.options.to_the_end
+        small = self.problem.n <= SMALL_ROWS if asked is None else asked
+        able = solver.exact and not solver.finishes and not solver.exhausted
+        return small and able and solver.shortfall > 0.0
+
+    def _most_iterations(self, solver: Solver) -> float:
+        if self.options.max_iter >= 0:
+            return self.options.max_iter
+        return math.inf if solver.exact else UNPROMISING
+
+    def _point(self) -> Point:
+        return self.start if self.solver is None else self.solver.point
+
+    def _prove(self) -> Proof:
+        """The proof of the present point. Sets: best, unseen."""
+        self.clock.spend()
+        proof = prove(self.problem, self._point(), seconds=self.clock.left)
+        self.best.keep(proof)
+        self.unseen = False
+        return proof
+
+    def _prove_late(self) -> None:
+        """Of a solve that was stopped: the cancel flag no longer counts, and the deadline is the last moment.
+
+        Sets: best.
+        """
+        with limits.unlimited():
+            point = self._point()  # may read the rows; needed in any case
+            try:
+                with limits.limits(self.clock.last_moment):
+                    self.best.keep(prove(self.problem, point, seconds=0.0))
+            except limits.OutOfTime:
+                if self.best.proof is None:
+                    self.best.keep(Proof(point, unproved(NO_TIME, bias=self.problem.bias_of(point))))
+
+    def _set_time_aside(self) -> None:
+        """Stop early enough for the proof."""
+        if self.clock.end < math.inf:
+            self.clock.reserve(self.problem.proof_seconds(self._point, self.clock.elapsed))
+
+    def _watch(self, solver: Solver) -> bool:
+        """Record progress and tell the watcher; True where it asks to stop."""
+        iterations = self.done + solver.iterations
+        seen = Progress(iterations, self.clock.elapsed, solver.shortfall, solver.objective)
         self.history.append(seen)
-        return bool(self.watch(seen, state)) if self.watch else False
+        watch = self.options.watch
+        return bool(watch(seen, lambda: solver.point)) if watch else False
 
     def solution(self) -> Solution:
-        """The best point with its proof, worked out now where that was still to be done."""
-        certificate, status = self.certificate, self.status
-        if certificate is None:
-            self.beta = feasible_point(self.problem, self.beta)
-            certificate = self._late_proof()
-        within = certificate.violation <= self.solver.tol * TOLERATED
-        if within and status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED):
+        """The point that proves most, worked out now where that was still to be done."""
+        status = self.status
+        if self.unseen:
+            self._prove_late()
+        if self.best.proved and status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED):
             status = Status.CONVERGED  # small problems go on beyond tol; what was asked for is there
+        assert self.best.proof is not None
+        point, certificate, _ = self.best.proof
+        if self._is_useless(certificate):
+            raise ValueError(OVERFLOW)
         return Solution(
-            Point(beta=self.beta), status, certificate, Trace(self.history), self.iterations, "smo", "", 0.0
+            point=point,
+            status=status,
+            certificate=certificate,
+            trace=Trace(self.history),
+            iterations=self.done + (self.solver.iterations if self.solver else 0),
+            solver=self.leg.solver.name,
+            reason=self.leg.reason,
+            passes=self.problem.passes,
         )
 
-    def _late_proof(self) -> Certificate:
-        """Of a solve that was stopped: the cancel flag no longer counts, and the deadline is the last moment."""
-        with limits.unlimited(), limits.limits(self.last_moment):
-            try:
-                return evaluate(self.problem, self.beta, refreshed=REFRESHED_ROWS)[0]
-            except limits.OutOfTime:
-                return unproved("time_limit left no time for the proof", self._bias_of_solver())
-
-    def _bias_of_solver(self) -> float:
-        """The bias that belongs to the gradient as the solver has it, not recomputed."""
-        bias = 0.0 if self.state is None else bias_and_violation(self.problem, self.beta, self.state.v)[0]
-        return split_bias(self.problem, self.beta, bias, 0.0)[0]
+    def _is_useless(self, certificate: Certificate) -> bool:
+        """Whether numbers that overflowed left nothing better than zero weights."""
+        if not math.isfinite(certificate.primal) and not certificate.reason:
+            return True
+        if not self.overflowed or self.best.proved:
+            return False
+        with limits.unlimited():
+            return certificate.primal >= self._primal_at_zero()

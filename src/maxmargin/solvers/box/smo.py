@@ -46,8 +46,8 @@ STEP_ROUNDING = 2.0**-20  # of the largest multiplier: what float32 steps may be
 class SMO(Solver):
     """State and steps of one solve: multipliers, their gradient v, the working set (newest last) and its K.
 
-    ``whole`` is whether all rows are one working set, ``finish`` whether it goes on to the last digits. ``shortfall`` is
-    the violation of the optimality conditions.
+    ``whole`` is whether all rows are one working set, ``finish`` whether it goes on to the last digits. Its shortfall
+    is the violation of the optimality conditions.
     """
 
     name: ClassVar[str] = "smo"

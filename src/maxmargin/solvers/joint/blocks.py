@@ -19,8 +19,9 @@ from maxmargin.core.rows import Array
 from maxmargin.core.threads import thread_map
 from maxmargin.losses.multiclass import best_row, row_terms, row_violation
 from maxmargin.problems.joint import KernelJoint
-from maxmargin.problems.solution import Point
-from maxmargin.solvers.choose import SMALL_ROWS
+from maxmargin.problems.sizes import SMALL_ROWS
+from maxmargin.problems.solution import Point, Proof
+from maxmargin.solvers.contract import Options, Solver
 from maxmargin.solvers.joint.face import ENOUGH, TO_THE_END, Ground, climb
 
 CHUNK = 2048  # letter: 3,072 took 1.5 times as long, 6,144 four times
@@ -39,32 +40,35 @@ SMALL_GOAL = 1e-10  # the violation that few rows are solved for
 NOTHING = np.empty(0, np.int64)
 
 
-class JointBlocks:
-    """State and steps of one solve. ``gap`` is the largest violation of a row's optimality conditions.
+class JointBlocks(Solver):
+    """State and steps of one solve. ``shortfall`` is the largest violation of a row's optimality conditions.
 
     Few rows are given up when it is not halved in ``patience`` steps.
     """
 
-    def __init__(self, problem: KernelJoint, start: Point, tol: float, patience: float = np.inf) -> None:
-        self.problem, self.gram, self.tol, self.patience = problem, problem.gram, tol, patience
+    name = "blocks"
+
+    def __init__(self, problem: KernelJoint, start: Point, options: Options, patience: float = np.inf) -> None:
+        self.problem, self.gram, self.options, self.patience = problem, problem.gram, options, patience
         assert start.beta is not None
-        self.B, self.F = inside(problem, start.beta), problem.zeros()
+        self.B = inside(problem, start.beta)
         self.working, self.K = NOTHING, np.empty((0, 0))
         self.size = 0
         self.objective = -np.inf
-        self.iterations = 0
-        self.refine(tol)
+        self._go_on(options.tol, self.gram.many_scores(self.B, exact=True) if self.B.any() else problem.zeros())
 
     @property
     def point(self) -> Point:
         """The multipliers; the weights live in feature space."""
         return Point(self.B, self.B)
 
-    def refine(self, tol: float) -> None:
+    def refine(self, goal: float, proof: Proof) -> None:
         """Aim lower, from scores worked out afresh in float64."""
-        self.tol = tol
-        if self.B.any():
-            self.F = self.gram.many_scores(self.B, exact=True)
+        self._go_on(goal, proof.scores)
+
+    def _go_on(self, goal: float, scores: Array) -> None:
+        """Aim at ``goal`` from these scores of the present multipliers."""
+        self.aim, self.F = goal, scores
         self._best, self._idle = np.inf, 0
         self._halved, self._halved_at = np.inf, self.iterations
         self._look()
@@ -94,7 +98,7 @@ class JointBlocks:
         beta, scores = before.copy(), self.F[rows]
         self._reached = beta
         small = problem.n <= SMALL_ROWS
-        enough = max(INNER * self.gap, SMALL_GOAL if small else 0.3 * self.tol)
+        enough = max(INNER * self.shortfall, SMALL_GOAL if small else 0.3 * self.aim)
         best, idle, burst = np.inf, 0, SMALL_BURST if small else BURST
         for _ in range(SMALL_ROUNDS if small else PASSES // BURST):
             by_class = np.ascontiguousarray(scores.T)
@@ -133,7 +137,7 @@ class JointBlocks:
             self.gram.give_back(older)
 
     def _look(self) -> None:
-        """Sets: violations, gap, objective, exhausted."""
+        """Sets: violations, shortfall, objective, exhausted."""
         problem, n = self.problem, self.problem.n
         self.violations, self._open = np.empty(n), np.empty(n, np.bool_)
         sums = np.zeros((-(-n // ROWS), 2))
@@ -148,15 +152,15 @@ class JointBlocks:
         thread_map(part, range(len(sums)), self.gram.n_jobs)
         conjugates, squares = sums.sum(axis=0)
         before, self.objective = self.objective, -conjugates - 0.5 * squares
-        self.gap = float(self.violations.max())
-        moves = self.gap < 0.9 * self._best or self.objective > before + RISE * abs(before)
+        self.shortfall = float(self.violations.max())
+        moves = self.shortfall < 0.9 * self._best or self.objective > before + RISE * abs(before)
         self._idle = 0 if moves else self._idle + 1
-        self._best = min(self._best, self.gap)
-        if self.gap <= 0.5 * self._halved:
-            self._halved, self._halved_at = self.gap, self.iterations
+        self._best = min(self._best, self.shortfall)
+        if self.shortfall <= 0.5 * self._halved:
+            self._halved, self._halved_at = self.shortfall, self.iterations
         slow = self.iterations - self._halved_at > self.patience
-        small = n <= SMALL_ROWS and (self.gap <= SMALL_GOAL or slow)
-        self.exhausted = self._idle > IDLE or self.gap == 0.0 or small
+        small = n <= SMALL_ROWS and (self.shortfall <= SMALL_GOAL or slow)
+        self.exhausted = self._idle > IDLE or self.shortfall == 0.0 or small
 
 
 @jit(reductions=True)

@@ -6,7 +6,8 @@ all are looked at again, and so are, row by row, the classes that are far from g
 classes a row soon has four or five. The rows' shares of the duality gap are summed on the way.
 
 Weights are kept so that a visit reads runs of memory: class by class for dense rows (a dot product per class), feature
-by feature for sparse ones (an entry meets the weights of all classes in one or two cache lines; 20news: 1.8 for 2.8 s).
+by feature for sparse ones (an entry meets the weights of all classes in one or two cache lines; 20news: 1.8 instead of
+2.8 s).
 
 Tried and dropped: conjugate gradients on the free multipliers in between (``face``: usps, letter and 20news the same or
 slower), extrapolation from the last epochs, averages of the weights, starts from nested samples of the rows.
@@ -22,8 +23,9 @@ from maxmargin.core.jit import generic, jit, larger
 from maxmargin.core.rows import Array, CsrRows, DenseRows
 from maxmargin.losses.multiclass import best_row, row_terms
 from maxmargin.problems.joint import LinearJoint
-from maxmargin.problems.solution import Point
-from maxmargin.solvers.choose import SMALL_ROWS
+from maxmargin.problems.sizes import SMALL_ROWS
+from maxmargin.problems.solution import Point, Proof
+from maxmargin.solvers.contract import Options, Solver
 from maxmargin.solvers.linear.coordinate import CACHED_ENTRIES, CALM, STEP_EPOCHS, WINDOW, shuffle
 
 STEP_WORK = 100_000_000  # stored entries times classes that one step of the driver may visit: tens of milliseconds
@@ -33,33 +35,37 @@ ROUGH_TOL = 1e-5  # from here on weights are float32 where the rows are
 LOSSES, CONJUGATES, GAPS, WORST = range(4)
 
 
-class JointCD:
+class JointCD(Solver):
     """State and steps of one solve."""
 
-    def __init__(self, problem: LinearJoint, start: Point, tol: float, seed: int = 0) -> None:
-        self.problem, self.tol = problem, tol
+    name = "dual_cd"
+    idle_steps = 2000  # it sees its gap only now and then
+
+    def __init__(self, problem: LinearJoint, start: Point, options: Options) -> None:
+        self.problem, self.options = problem, options
         design, k = problem.design, problem.n_classes
         assert start.beta is not None
         self.B = inside(problem, start.beta)
         # What a visit costs is reading weights, and tol leaves room for their rounding; the certificate is in float64.
-        rough = design.dtype == np.float32 and tol >= ROUGH_TOL and problem.n > SMALL_ROWS
+        rough = design.dtype == np.float32 and options.tol >= ROUGH_TOL and problem.n > SMALL_ROWS
         self.W = np.zeros((design.d, k) if design.sparse else (k, design.d), np.float32 if rough else np.float64)
         self.squares = design.squared_norms()
-        self.random = np.array([seed * 2 + 88172645463325252], np.uint64)
+        self.random = np.array([options.seed * 2 + 88172645463325252], np.uint64)
         self._window = WINDOW if design.entries > CACHED_ENTRIES else max(1, problem.n)
-        self.iterations = 0
-        self.exhausted = False
-        self.gap, self.objective = np.inf, 0.0
-        self.refine(tol)
+        self._go_on(options.tol)
 
     @property
     def point(self) -> Point:
         """The weights, a row per class, and the multipliers."""
         return Point((self.W.T if self.problem.design.sparse else self.W).astype(np.float64, order="C"), self.B)
 
-    def refine(self, tol: float) -> None:
+    def refine(self, goal: float, proof: Proof) -> None:
         """Aim lower, at all rows again, with weights recomputed from the multipliers."""
-        self.tol = tol
+        self._go_on(goal)
+
+    def _go_on(self, goal: float) -> None:
+        """Aim at ``goal``, with the weights of the present multipliers."""
+        self.aim = goal
         if self.B.any():
             self._weights_of(self.B)
         self._everyone()
@@ -70,12 +76,12 @@ class JointCD:
         for _ in range(int(min(STEP_EPOCHS, most))):
             work += len(self.order) / problem.n * problem.design.entries * problem.n_classes
             self._epoch()
-            if work > STEP_WORK or self.gap <= self.tol:
+            if work > STEP_WORK or self.shortfall <= self.aim:
                 break
             limits.checkpoint()
 
     def _epoch(self) -> None:
-        """One visit to every row in ``order``. Sets: order, slack, gap, objective."""
+        """One visit to every row in ``order``. Sets: order, slack, shortfall, objective."""
         problem, design = self.problem, self.problem.design
         everyone = len(self.order) == problem.n and int(self.counts.min()) == problem.n_classes
         kept, sums = np.empty_like(self.order), np.zeros(4)
@@ -89,10 +95,10 @@ class JointCD:
         primal = 0.5 * square + sums[LOSSES]
         self.order, self.slack = kept[:count], sums[WORST]
         if everyone:
-            self.gap, self._primal = sums[GAPS] / max(primal, 1e-300), primal
+            self.shortfall, self._primal = sums[GAPS] / max(primal, 1e-300), primal
             self.objective = -0.5 * square - sums[CONJUGATES]
             self._calm = CALM * self.slack
-        elif self.slack <= self._calm or sums[GAPS] <= 0.5 * self.tol * self._primal:
+        elif self.slack <= self._calm or sums[GAPS] <= 0.5 * self.aim * self._primal:
             self._everyone()
 
     def _weights_of(self, B: Array) -> None:

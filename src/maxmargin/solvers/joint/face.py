@@ -1,7 +1,7 @@
 """Conjugate gradients on the free multipliers of a joint machine: what row after row creeps towards, all at once.
 
 Rows and classes whose multipliers lie strictly between their bounds span a face on which the dual is one concave
-quadratic. A few conjugate gradient steps there cost about as much as so many passes over the rows and see the
+quadratic. A few conjugate gradient steps there cost about as much as that many passes over the rows and see the
 curvature between rows, which single rows cannot. The end point is brought back into the rows' sets; the way to it is
 feasible, and its best point has a closed form, so the dual never falls.
 """

@@ -30,9 +30,9 @@ from scipy.linalg import get_lapack_funcs
 from maxmargin.certificates.joint import inside, terms
 from maxmargin.core.rows import Array
 from maxmargin.problems.joint import JointProblem, KernelJoint, LinearJoint
-from maxmargin.problems.solution import Point
+from maxmargin.problems.solution import Point, Proof
+from maxmargin.solvers.contract import OVERFLOW, Options, Solver
 from maxmargin.solvers.joint.turned import Turned, turned
-from maxmargin.solvers.linear.descent import OVERFLOW
 
 MOST_UNKNOWNS = 1500  # weights of a Newton system: its matrix takes 18 MB, its factor a tenth of a second
 MOST_WORK = 1e10  # multiplications to build a system, or to turn the rows: about a second
@@ -95,15 +95,17 @@ def eigenrows(K: Array) -> Array:
     return vectors[:, kept] * np.sqrt(values[kept])
 
 
-class JointInterior:
+class JointInterior(Solver):
     """State and steps of one solve. It starts in the middle: a point near its bounds is no help to this method.
 
-    ``gap`` is what of a certificate is held against tol, the relative gap of a linear machine or the violation of
+    ``shortfall`` is what of a certificate is held against tol, the relative gap of a linear machine or the violation of
     another; it, ``point`` and ``objective`` are those of the best step so far, because the last ones end in rounding.
     """
 
-    def __init__(self, problem: JointProblem) -> None:
-        self.problem, self.linear = problem, isinstance(problem, LinearJoint)
+    name = "interior"
+
+    def __init__(self, problem: JointProblem, start: Point, options: Options) -> None:
+        self.problem, self.options, self.linear = problem, options, isinstance(problem, LinearJoint)
         if isinstance(problem, LinearJoint):
             self.turned = turned(problem.design)
         else:
@@ -116,8 +118,7 @@ class JointInterior:
         self.program = Program(problem, self.turned.rows)
         self.state = self.program.start()
         self.W, self.B = self.state.W, problem.zeros()
-        self.gap, self.objective, self.iterations, self._best_at = np.inf, -np.inf, 0, 0
-        self.exhausted = False
+        self.objective, self._best_at = -np.inf, 0
         self._judge()
 
     @property
@@ -127,7 +128,7 @@ class JointInterior:
             return Point(np.ascontiguousarray((self.turned.basis @ self.W).T), self.B)
         return Point(self.B, self.B)
 
-    def refine(self, tol: float) -> None:
+    def refine(self, goal: float, proof: Proof) -> None:
         """Every step works everything out afresh."""
 
     def step(self, most: float = np.inf) -> None:
@@ -135,11 +136,11 @@ class JointInterior:
         self.state, length = self.program.newton_step(self.state)
         self.iterations += 1
         self._judge()
-        idle = self.iterations - self._best_at > (IDLE if self.gap < NEAR else IDLE_FAR)
-        self.exhausted = idle or length < SHORT or self.gap <= (ROUNDED if self.linear else SETTLED)
+        idle = self.iterations - self._best_at > (IDLE if self.shortfall < NEAR else IDLE_FAR)
+        self.exhausted = idle or length < SHORT or self.shortfall <= (ROUNDED if self.linear else SETTLED)
 
     def _judge(self) -> None:
-        """Sets, where the state is the best so far: W, B, gap, objective."""
+        """Sets, where the state is the best so far: W, B, shortfall, objective."""
         rows = self.turned.rows
         for snapped in (True, False) if self.linear else (True,):
             B = self.program.multipliers(self.state, snapped)
@@ -148,8 +149,8 @@ class JointInterior:
             losses, conjugates, gaps, worst = terms(self.problem, rows @ W, B)
             primal, off = 0.5 * float(np.vdot(W, W)) + losses, W - Q
             gap = (0.5 * float(np.vdot(off, off)) + gaps) / max(primal, TINY) if self.linear else worst
-            if gap < self.gap:
-                self.W, self.B, self.gap, self._best_at = W, B, gap, self.iterations
+            if gap < self.shortfall:
+                self.W, self.B, self.shortfall, self._best_at = W, B, gap, self.iterations
                 self.objective = -0.5 * float(np.vdot(Q, Q)) - conjugates
 
 

@@ -14,8 +14,10 @@ import numpy as np
 
 from maxmargin.losses.base import dual_steps, fenchel_young
 from maxmargin.problems.linear import LinearProblem
-from maxmargin.problems.solution import Point
+from maxmargin.problems.solution import Point, Proof
+from maxmargin.solvers.contract import Options, Solver
 from maxmargin.solvers.linear.descent import Descent, relative
+from maxmargin.solvers.linear.refusals import needs_compiled_loss, needs_l2
 
 INNER = 0.3  # the smooth problem is solved until its error is this share of the rows' part of the gap
 GROWTH = 2.0  # of sigma, while many rows lie between their bounds or the smooth problems are solved in
@@ -26,11 +28,14 @@ KNOWN = 2.0  # times larger is the first sigma where another solver has left mul
 DAMPING = 1e-3  # of the first step of a smooth problem, times the share of rows that curve
 
 
-class ALM:
+class ALM(Solver):
     """State and steps of one solve."""
 
-    def __init__(self, problem: LinearProblem, start: Point, tol: float) -> None:
-        self.problem = problem
+    name = "alm"
+    idle_steps = 100
+
+    def __init__(self, problem: LinearProblem, start: Point, options: Options) -> None:
+        self.problem, self.options = problem, options
         self.old = np.zeros(problem.n) if start.beta is None else start.beta.copy()
         self.sigma = self._first_sigma(problem) * (1.0 if start.beta is None else KNOWN)
 
@@ -39,8 +44,7 @@ class ALM:
 
         self.descent = Descent(problem, start.v.copy(), fill)
         self._damp()
-        self.iterations = self._updated = 0
-        self.exhausted = False
+        self._updated = 0
         self._judge()
 
     @staticmethod
@@ -48,12 +52,17 @@ class ALM:
         """Half of C over the size of the targets: at v = 0 all rows then lie between their bounds."""
         return 0.5 * float(problem.costs.mean()) / (float(np.abs(problem.y).mean()) or 1.0)
 
+    @classmethod
+    def refuses(cls, problem: LinearProblem) -> str:
+        """Why it does not apply to ``problem``; empty where it does."""
+        return needs_l2(problem) or needs_compiled_loss(problem)
+
     @property
     def point(self) -> Point:
         """Weights and multipliers."""
         return Point(self.descent.v, self.descent.beta)
 
-    def refine(self, tol: float) -> None:
+    def refine(self, goal: float, proof: Proof) -> None:
         """Recompute what updates have rounded."""
         self.descent.restart()
         self._judge()
@@ -93,7 +102,7 @@ class ALM:
         self.descent.damping = DAMPING * np.count_nonzero(self.descent.kappa) / self.problem.n
 
     def _judge(self) -> None:
-        """Sets: objective (dual), gap (relative), and its parts: of the smooth problem and of the rows."""
+        """Sets: objective (dual), shortfall (the relative gap) and its parts, of the smooth problem and the rows."""
         problem, descent = self.problem, self.descent
         v, q = descent.v[problem.penalized], descent.q[problem.penalized]
         losses, conjugates, self._rows, _ = fenchel_young(
@@ -101,4 +110,4 @@ class ALM:
         )
         primal, self.objective = 0.5 * float(v @ v) + losses, -0.5 * float(q @ q) - conjugates
         self._inner = descent.stationarity(descent.q)
-        self.gap = relative(self._inner + self._rows, primal)
+        self.shortfall = relative(self._inner + self._rows, primal)

@@ -23,8 +23,9 @@ from maxmargin.core.jit import jit, larger
 from maxmargin.core.rows import row_axpy, row_dot
 from maxmargin.losses.base import conjugate, dual_step, slope, value
 from maxmargin.problems.linear import LinearProblem
-from maxmargin.problems.solution import Point
-from maxmargin.solvers.linear.descent import OVERFLOW
+from maxmargin.problems.solution import Point, Proof
+from maxmargin.solvers.contract import OVERFLOW, Options, Solver
+from maxmargin.solvers.linear.refusals import needs_compiled_loss, needs_l2
 
 WINDOW = 4096
 CACHED_ENTRIES = 10_000_000  # of X, stored: beyond, windows
@@ -37,11 +38,14 @@ CALM = 0.1  # all rows are looked at again when the violation is down to this sh
 TOTAL, LOSSES, CONJUGATES, GAPS, FELL, GREW = range(6)
 
 
-class DualCD:
+class DualCD(Solver):
     """State and steps of one solve."""
 
-    def __init__(self, problem: LinearProblem, start: Point, tol: float, seed: int = 0) -> None:
-        self.problem, self.tol = problem, tol
+    name = "dual_cd"
+    idle_steps = 2000  # it sees its gap only now and then
+
+    def __init__(self, problem: LinearProblem, start: Point, options: Options) -> None:
+        self.problem, self.options, self.aim = problem, options, options.tol
         design = problem.design
         self.beta = np.zeros(problem.n) if start.beta is None else start.beta.copy()
         self.v = design.combine(self.beta) if self.beta.any() else np.zeros(problem.d)
@@ -51,12 +55,14 @@ class DualCD:
         if problem.free_bias:  # squared_norms counts the constant 1 of the bias column
             self.rho = float(np.mean(self.squares)) - 1.0 or 1.0
             self.squares = self.squares + (self.rho - 1.0)
-        self.random = np.array([seed * 2 + 88172645463325252], np.uint64)
+        self.random = np.array([options.seed * 2 + 88172645463325252], np.uint64)
         self._window = WINDOW if design.entries > CACHED_ENTRIES else max(1, problem.n)
         self._everyone()
-        self.iterations = 0
-        self.exhausted = False
-        self.gap, self.objective = np.inf, 0.0
+
+    @classmethod
+    def refuses(cls, problem: LinearProblem) -> str:
+        """Why it does not apply to ``problem``; empty where it does."""
+        return needs_l2(problem) or needs_compiled_loss(problem)
 
     @property
     def point(self) -> Point:
@@ -68,9 +74,9 @@ class DualCD:
         v[-1] = best_bias(self.problem, self.problem.design.scores(v))
         return Point(v, self.beta)
 
-    def refine(self, tol: float) -> None:
+    def refine(self, goal: float, proof: Proof) -> None:
         """Aim lower, at all rows again, with weights recomputed from the multipliers."""
-        self.tol = tol
+        self.aim = goal
         self.v = self.problem.design.combine(self.beta)
         self._everyone()
 
@@ -81,12 +87,12 @@ class DualCD:
             share = len(self.order) / max(1, self.problem.n)
             self._epoch()
             visited += share * design.entries
-            if visited > STEP_ENTRIES or self.gap <= self.tol:
+            if visited > STEP_ENTRIES or self.shortfall <= self.aim:
                 return
             limits.checkpoint()
 
     def _epoch(self) -> None:
-        """One visit to every row in ``order``. Sets: order, slack, gap, objective."""
+        """One visit to every row in ``order``. Sets: order, slack, shortfall, objective."""
         problem, design = self.problem, self.problem.design
         everyone = len(self.order) == problem.n
         kept, sums = np.empty_like(self.order), np.zeros(6)
@@ -110,10 +116,10 @@ class DualCD:
         self.order = kept[:count]
         self.slack = sums[[FELL, GREW]] if problem.loss.one_sided else np.full(2, sums[[FELL, GREW]].max())
         if everyone:
-            self.gap, self._primal = gap / max(primal, 1e-300), primal
+            self.shortfall, self._primal = gap / max(primal, 1e-300), primal
             self.objective = -0.5 * float(w @ w) - sums[CONJUGATES]
             self._calm = CALM * float(self.slack.max())
-        elif self.slack.max() <= self._calm or gap <= 0.5 * self.tol * self._primal:
+        elif self.slack.max() <= self._calm or gap <= 0.5 * self.aim * self._primal:
             self._everyone()
 
     def _everyone(self) -> None:

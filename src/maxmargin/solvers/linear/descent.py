@@ -16,15 +16,15 @@ from maxmargin.core import limits
 from maxmargin.core.rows import Array
 from maxmargin.losses.base import multipliers
 from maxmargin.problems.linear import LinearProblem
+from maxmargin.solvers.contract import OVERFLOW
 
-DENSE_WIDTH = 2000  # up to so many weights the Hessian is formed and factored; beyond, conjugate gradients
+DENSE_WIDTH = 2000  # up to this many weights the Hessian is formed and factored; beyond, conjugate gradients
 CG_STEPS = 300
 SAMPLED_WIDTH = 256  # weights from which on a Hessian costs many passes: then one of some rows preconditions
 SAMPLED_ROWS = 6  # rows of it for each weight
 MANY_PRODUCTS = 12
 LINE_SEARCH_STEPS = 12
 
-OVERFLOW = "The numbers of this problem overflow float64: scale the features or the targets, or lower C."
 Multipliers = Callable[[Array, Array, Array], None]
 
 
@@ -112,7 +112,7 @@ class Descent:
         return most * self._squares
 
     def _hessian(self, index: Array, sample: int | None) -> Array:
-        """A' diag(kappa) A, from every so many-th row where there are many more than ``sample``.
+        """A' diag(kappa) A, from evenly spaced rows where there are many more than ``sample``.
 
         A sample misses rare features, and the step would throw their weights far off: its diagonal is that of all rows.
         """

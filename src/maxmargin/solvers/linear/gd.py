@@ -10,28 +10,36 @@ import numpy as np
 
 from maxmargin.losses.base import fenchel_young, total
 from maxmargin.problems.linear import LinearProblem
-from maxmargin.problems.solution import Point
+from maxmargin.problems.solution import Point, Proof
+from maxmargin.solvers.contract import Options, Solver
 from maxmargin.solvers.linear.descent import descent_on_losses, relative
+from maxmargin.solvers.linear.refusals import needs_l2
 
 
-class GradientDescent:
+class GradientDescent(Solver):
     """State and steps of one solve."""
 
-    def __init__(self, problem: LinearProblem, start: Point, tol: float) -> None:
-        self.problem = problem
+    name = "gd"
+    exact = False
+
+    def __init__(self, problem: LinearProblem, start: Point, options: Options) -> None:
+        self.problem, self.options = problem, options
         self.descent = descent_on_losses(problem, start.v)
         norms = problem.design.squared_norms()
         self.length = 1.0 / (1.0 + float(problem.costs @ norms))
-        self.iterations = 0
-        self.exhausted = False
         self._judge()
+
+    @classmethod
+    def refuses(cls, problem: LinearProblem) -> str:
+        """Why it does not apply to ``problem``; empty where it does."""
+        return needs_l2(problem)
 
     @property
     def point(self) -> Point:
         """The present weights; their multipliers are -c l'(z)."""
         return Point(self.descent.v)
 
-    def refine(self, tol: float) -> None:
+    def refine(self, goal: float, proof: Proof) -> None:
         """Recompute what updates have rounded."""
         self.descent.restart()
 
@@ -45,9 +53,9 @@ class GradientDescent:
         self.exhausted = self.objective >= before and self.length < 1e-18
 
     def _judge(self) -> None:
-        """Sets: objective (primal) and gap (relative, estimated)."""
+        """Sets: objective (primal) and shortfall (the relative gap, estimated)."""
         problem, descent = self.problem, self.descent
         v = descent.v[problem.penalized]
         self.objective = 0.5 * float(v @ v) + total(problem.loss, problem.y, problem.costs, descent.z)
         rows = fenchel_young(problem.loss, problem.y, problem.costs, descent.z, descent.beta)[2]
-        self.gap = relative(min(rows, 1e300) + descent.stationarity(descent.q), self.objective)
+        self.shortfall = relative(min(rows, 1e300) + descent.stationarity(descent.q), self.objective)

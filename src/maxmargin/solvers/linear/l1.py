@@ -17,8 +17,10 @@ from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array, CsrRows, as_csr
 from maxmargin.losses.base import fenchel_young, multipliers, total
 from maxmargin.problems.linear import LinearProblem
-from maxmargin.problems.solution import Point
+from maxmargin.problems.solution import Point, Proof
+from maxmargin.solvers.contract import Options, Solver
 from maxmargin.solvers.linear.descent import DENSE_WIDTH, relative
+from maxmargin.solvers.linear.refusals import needs_curvature
 
 NEW_FEATURES = 100  # that enter the working set at least
 SWEEPS = 1000
@@ -26,11 +28,14 @@ MODEL = 1e-2  # accuracy of a model's minimum, relative to the violation it star
 HALVINGS = 40
 
 
-class ProximalNewton:
+class ProximalNewton(Solver):
     """State and steps of one solve."""
 
-    def __init__(self, problem: LinearProblem, start: Point, tol: float) -> None:
-        self.problem = problem
+    name = "newton"
+    idle_steps = 100
+
+    def __init__(self, problem: LinearProblem, start: Point, options: Options) -> None:
+        self.problem, self.options = problem, options
         self.v = start.v.copy()
         self.z = problem.design.scores(self.v)
         self.beta, self.kappa = np.empty(problem.n), np.empty(problem.n)
@@ -41,16 +46,19 @@ class ProximalNewton:
         if problem.d > DENSE_WIDTH:  # then some columns are taken out at each step: sparse ones from a copy by columns
             rows = problem.design.rows
             self._columns = as_csr(rows).tocsc() if isinstance(rows, CsrRows) else rows.values
-        self.iterations = 0
-        self.exhausted = False
         self._look()
+
+    @classmethod
+    def refuses(cls, problem: LinearProblem) -> str:
+        """Why it does not apply to ``problem``; empty where it does."""
+        return needs_curvature(problem)
 
     @property
     def point(self) -> Point:
         """Weights and the multipliers of their scores."""
         return Point(self.v, self.beta)
 
-    def refine(self, tol: float) -> None:
+    def refine(self, goal: float, proof: Proof) -> None:
         """Scores anew, without the rounding of many updates."""
         self.z = self.problem.design.scores(self.v)
         self._look()
@@ -124,7 +132,7 @@ class ProximalNewton:
             t *= 0.5
 
     def _look(self) -> None:
-        """Multipliers, sums and the gap at the present point. Sets: beta, kappa, q, objective, gap."""
+        """Multipliers, sums and the gap at the present point. Sets: beta, kappa, q, objective, shortfall."""
         problem = self.problem
         multipliers(problem.loss, problem.y, problem.costs, self.z, self.beta, self.kappa)
         self.q = problem.design.combine(self.beta)
@@ -134,7 +142,7 @@ class ProximalNewton:
         self.objective = norm + losses
         bias = abs(float(self.q[-1])) * (1.0 + abs(float(self.v[-1]))) if problem.free_bias else 0.0
         slack = max(0.0, norm - float((self.penalty * self.v) @ self.q) / excess)
-        self.gap = relative(slack + rows + bias, self.objective)
+        self.shortfall = relative(slack + rows + bias, self.objective)
 
 
 @jit()

@@ -10,51 +10,59 @@ import numpy as np
 
 from maxmargin.losses.base import total
 from maxmargin.problems.linear import LinearProblem
-from maxmargin.problems.solution import Point
+from maxmargin.problems.solution import Point, Proof
+from maxmargin.solvers.contract import Options, Solver
 from maxmargin.solvers.linear.descent import descent_on_losses, relative
+from maxmargin.solvers.linear.refusals import needs_curvature, needs_l2
 
 SAMPLE = 16  # rows per weight in the Hessian of the first step
 GROWTH = 8  # of that sample from step to step
 IDLE = 3  # steps in a row that improve nothing: rounding has the last word
 
 
-class Newton:
+class Newton(Solver):
     """State and steps of one solve."""
 
-    def __init__(self, problem: LinearProblem, start: Point, tol: float) -> None:
-        self.problem = problem
+    name = "newton"
+    idle_steps = 100
+
+    def __init__(self, problem: LinearProblem, start: Point, options: Options) -> None:
+        self.problem, self.options = problem, options
         self.descent = descent_on_losses(problem, start.v)
-        self.iterations = 0
-        self.exhausted = False
         self._idle = 0
         self._sample = max(2048, SAMPLE * problem.d)
         self._judge()
+
+    @classmethod
+    def refuses(cls, problem: LinearProblem) -> str:
+        """Why it does not apply to ``problem``; empty where it does."""
+        return needs_l2(problem) or needs_curvature(problem)
 
     @property
     def point(self) -> Point:
         """The present weights; their multipliers are -c l'(z)."""
         return Point(self.descent.v)
 
-    def refine(self, tol: float) -> None:
+    def refine(self, goal: float, proof: Proof) -> None:
         """Recompute what updates have rounded."""
         self.descent.restart()
 
     def step(self, most: float = np.inf) -> None:
         """One Newton step."""
-        descent, before = self.descent, (self.objective, self.gap)
+        descent, before = self.descent, (self.objective, self.shortfall)
         whole = np.count_nonzero(descent.kappa) < 2 * self._sample
-        length = descent.move(descent.direction(self._sample, accuracy=min(0.1, np.sqrt(self.gap))))
+        length = descent.move(descent.direction(self._sample, accuracy=min(0.1, np.sqrt(self.shortfall))))
         descent.damp(length)
         self.iterations += 1
         self._sample *= GROWTH
         self._judge()
-        better = self.objective < before[0] or self.gap < before[1]
+        better = self.objective < before[0] or self.shortfall < before[1]
         self._idle = 0 if better or not whole else self._idle + 1
         self.exhausted = length == 0.0 or self._idle == IDLE
 
     def _judge(self) -> None:
-        """Sets: objective (primal) and gap (relative, estimated)."""
+        """Sets: objective (primal) and shortfall (the relative gap, estimated)."""
         problem, descent = self.problem, self.descent
         v = descent.v[problem.penalized]
         self.objective = 0.5 * float(v @ v) + total(problem.loss, problem.y, problem.costs, descent.z)
-        self.gap = relative(descent.stationarity(descent.q), self.objective)
+        self.shortfall = relative(descent.stationarity(descent.q), self.objective)

@@ -19,12 +19,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.certificates.linear import certify_linear
+from maxmargin.certificates.linear import prove_linear
 from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array, CsrRows, Rows, count, row_axpy, row_dot, squared_norms, take_rows, width
 from maxmargin.losses.base import slope, total
 from maxmargin.problems.linear import LinearProblem
-from maxmargin.problems.solution import Point
+from maxmargin.problems.solution import Point, Proof
+from maxmargin.solvers.contract import Options, Solver
+from maxmargin.solvers.linear.refusals import needs_compiled_loss, needs_l2
 
 TRIAL_ROWS = 400
 SMALLEST = 1e-6  # of s: then u takes it over, before the rounding of u in units of s matters
@@ -106,23 +108,29 @@ class Descent(NamedTuple):
         return cost if np.isfinite(cost) else np.inf
 
 
-class AveragedSGD:
+class AveragedSGD(Solver):
     """``solver="sgd"``: a season is a pass over the rows, and the average over it is the point."""
 
-    def __init__(self, problem: LinearProblem, start: Point, tol: float, seed: int = 0) -> None:
-        self.problem = problem
+    name = "sgd"
+    exact = False
+
+    def __init__(self, problem: LinearProblem, start: Point, options: Options) -> None:
+        self.problem, self.options = problem, options
         weight = float(problem.costs.sum())
         factors = problem.costs * (problem.n / weight)
         scale, lam = problem.design.scale, 1.0 / weight
         bias_lam = 0.0 if problem.free_bias else lam
         self.descent = Descent(problem.design.rows, problem.y, factors, problem.loss, lam, scale, bias_lam)
-        self.rng = np.random.default_rng(seed)
+        self.rng = np.random.default_rng(options.seed)
         self.eta = self.descent.first_length(self.rng, 1)
         w = start.v[: problem.design.features]
         self.iterates = Iterates(problem.design.features, w, float(start.v[-1]) if scale else 0.0)
-        self.iterations = 0
-        self.exhausted = False
         self._judge()
+
+    @classmethod
+    def refuses(cls, problem: LinearProblem) -> str:
+        """Why it does not apply to ``problem``; empty where it does."""
+        return needs_l2(problem) or needs_compiled_loss(problem)
 
     @property
     def point(self) -> Point:
@@ -130,7 +138,7 @@ class AveragedSGD:
         w, b = self.iterates.average
         return Point(np.append(w, b) if self.problem.design.scale else w)
 
-    def refine(self, tol: float) -> None:
+    def refine(self, goal: float, proof: Proof) -> None:
         """Nothing is rounded that a further season would not correct."""
 
     def step(self, most: float = np.inf) -> None:
@@ -142,9 +150,9 @@ class AveragedSGD:
         self._judge()
 
     def _judge(self) -> None:
-        """Sets: objective (primal) and gap (relative)."""
-        certificate = certify_linear(self.problem, self.point)
-        self.objective, self.gap = certificate.primal, certificate.relative_gap
+        """Sets: objective (primal) and shortfall (the relative gap)."""
+        certificate = prove_linear(self.problem, self.point).certificate
+        self.objective, self.shortfall = certificate.primal, certificate.relative_gap
 
 
 @jit(reductions=True)

@@ -1,0 +1,77 @@
+"""Which solvers for which linear machine, and why.
+
+Measured on ten real sets at C = 0.01, 1 and 100 (docs/benchmarks.md). The Hessian of a narrow problem costs a few
+passes over the rows, and Newton's method needs about ten of them however large C is. Coordinate descent needs no
+Hessian but slows down with C: it comes first where its passes are cheap (sparse rows) or a Hessian is out of reach
+(many features), and hands over to a second-order solver when its gap stops falling.
+"""
+
+from __future__ import annotations
+
+from maxmargin.losses.base import compiled, has_curvature
+from maxmargin.problems.linear import LinearProblem
+from maxmargin.problems.sizes import SMALL_ROWS
+from maxmargin.solvers.contract import Leg, Solver
+from maxmargin.solvers.linear.alm import ALM
+from maxmargin.solvers.linear.coordinate import DualCD
+from maxmargin.solvers.linear.descent import DENSE_WIDTH
+from maxmargin.solvers.linear.gd import GradientDescent
+from maxmargin.solvers.linear.l1 import ProximalNewton
+from maxmargin.solvers.linear.newton import Newton
+from maxmargin.solvers.linear.sgd import AveragedSGD
+
+EASY = 1.0  # C times the mean of ||x||^2: up to here coordinate descent needs few passes
+COSTLY_WIDTH = 256  # weights from which on the Hessian of dense rows costs many passes
+PATIENCE = 30.0
+IMPATIENCE = 5.0  # enough for a good start of alm
+WIDE_PATIENCE = 200.0
+LAST_PATIENCE = 5000.0  # of coordinate descent where Newton's method came no further: it crawls, but seldom for long
+
+# Solvers that may be asked for by name; the l1 penalty has a Newton's method of its own.
+NAMED: dict[str, type[Solver]] = {cls.name: cls for cls in (Newton, ALM, DualCD, GradientDescent, AveragedSGD)}
+NAMED_L1 = NAMED | {ProximalNewton.name: ProximalNewton}
+
+
+def named(problem: LinearProblem) -> dict[str, Leg]:
+    """What each of them does alone."""
+    classes = NAMED_L1 if problem.penalty == "l1" else NAMED
+    return {name: Leg(cls, "as asked for") for name, cls in classes.items()}
+
+
+def legs(problem: LinearProblem) -> list[Leg]:
+    """The solvers to run one after the other."""
+    shape = f"{problem.n} rows, {problem.d} weights"
+    wide, sparse = problem.d > DENSE_WIDTH, problem.design.sparse
+    if problem.penalty == "l1":
+        return [Leg(ProximalNewton, f"the l1 penalty: proximal Newton steps on the features that matter ({shape})")]
+    if not compiled(problem.loss):
+        if has_curvature(problem.loss):
+            return [Leg(Newton, f"a loss of your own with a second derivative ({shape})")]
+        return [Leg(GradientDescent, f"a loss of your own without a second derivative ({shape})")]
+    if problem.n <= SMALL_ROWS and wide and not has_curvature(problem.loss):
+        return [Leg(ALM, f"few rows, solved to the end ({shape})"), Leg(DualCD, "alm stalled", LAST_PATIENCE)]
+    if wide and not problem.loss.bounded_rows:
+        return [
+            Leg(Newton, f"a smooth loss; its multipliers never rest ({shape})"),
+            Leg(DualCD, "newton stalled", LAST_PATIENCE),
+        ]
+    if wide:
+        second = Newton if has_curvature(problem.loss) else ALM
+        return [
+            Leg(DualCD, f"more features than a Hessian may have ({shape})", WIDE_PATIENCE),
+            Leg(second, "dual_cd made too little progress"),
+        ]
+    if has_curvature(problem.loss):
+        return [Leg(Newton, f"a smooth loss and a small Hessian ({shape})"), Leg(ALM, "newton stalled")]
+    second = Leg(ALM, f"a loss with a kink and small Newton systems ({shape})")
+    cheap_passes = sparse or problem.d >= COSTLY_WIDTH
+    if problem.n <= SMALL_ROWS or not cheap_passes:
+        return [second, Leg(DualCD, "alm stalled", LAST_PATIENCE)]
+    easy = float(problem.costs.mean()) * float(problem.design.squared_norms().mean()) <= EASY
+    if sparse and not easy:
+        return [second, Leg(DualCD, "alm stalled", LAST_PATIENCE)]
+    if sparse:
+        first = Leg(DualCD, f"sparse rows and a small C make its passes cheap and few ({shape})", PATIENCE)
+    else:
+        first = Leg(DualCD, f"a Hessian costs many of its passes ({shape})", PATIENCE if easy else IMPATIENCE)
+    return [first, second._replace(reason="dual_cd made too little progress")]

@@ -1,0 +1,47 @@
+"""How fast a solver comes nearer to its goal, and when waiting for it is not worth the time any more."""
+
+from __future__ import annotations
+
+import math
+
+SLIGHTLY, HALF, TENTH = 0.9, 0.5, 0.1  # what the shortfall came down to, of what it was at the mark before
+PATIENT_STEPS = 12  # a small problem that has proved tol goes on until its shortfall is not halved in this many steps
+
+
+class Pace:
+    """When a shortfall last came down by a tenth, to a half and to a tenth, counted in steps and in passes.
+
+    ``idle_steps`` is how many steps may go by before it comes down slightly, ``patience`` how many passes before it is
+    a tenth.
+    """
+
+    def __init__(self, passes: float, idle_steps: float = math.inf, patience: float = math.inf) -> None:
+        self.steps, self.passes = 0, passes
+        self.idle_steps, self.patience = idle_steps, patience
+        self._lowest = dict.fromkeys((SLIGHTLY, HALF, TENTH), math.inf)
+        self._at: dict[float, tuple[int, float]] = dict.fromkeys(self._lowest, (0, passes))
+
+    def see(self, shortfall: float, passes: float) -> None:
+        """The shortfall after so far ``steps`` steps and ``passes`` passes. Sets: passes, the marks."""
+        self.passes = passes
+        for factor, lowest in self._lowest.items():
+            # A shortfall that is zero already does not come down any more.
+            if shortfall < lowest and (shortfall <= factor * lowest or lowest == math.inf):
+                self._lowest[factor], self._at[factor] = shortfall, (self.steps, passes)
+
+    @property
+    def too_slow(self) -> bool:
+        """Whether further steps are not worth their time."""
+        idle, _ = self._since(SLIGHTLY)
+        _, passes = self._since(TENTH)
+        return idle > self.idle_steps or passes > self.patience
+
+    @property
+    def settled(self) -> bool:
+        """Whether what is left to gain beyond a proved tolerance is gained."""
+        return self._since(HALF)[0] >= PATIENT_STEPS
+
+    def _since(self, factor: float) -> tuple[int, float]:
+        """Steps and passes since the shortfall last came down by ``factor``."""
+        step, passes = self._at[factor]
+        return self.steps - step, self.passes - passes
