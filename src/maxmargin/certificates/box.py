@@ -54,7 +54,7 @@ def evaluate(
     # The bias belongs to the model the user gave, whose free multipliers balancing may have blurred.
     bias, violation = bias_and_violation(problem, given, problem.p - f - problem.ridge * beta)
     violation += 2.0 * float(error.max(initial=0.0))
-    definite, reason = problem.gram.definiteness(np.flatnonzero(beta))
+    definite, _, reason = problem.gram.definiteness(np.flatnonzero(beta))
     square, doubt = float(beta @ f), 0.5 * float(np.abs(beta) @ error)  # doubt: rounding in beta'K beta / 2
     if definite and square < -2.0 * doubt:
         definite, reason = False, "the Gram matrix is not positive semidefinite: beta'K beta is negative"

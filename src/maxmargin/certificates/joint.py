@@ -78,7 +78,7 @@ def _certify_kernel(problem: KernelJoint, B: Array, moved: float) -> Certificate
     score = relative * float(np.abs(problem.gram.diagonal).max(initial=0.0)) * float(np.abs(B).sum())
     doubt = _doubt(problem, F, B, np.full(problem.n, score))
     dual = -0.5 * square - conjugates - doubt
-    _, reason = problem.gram.definiteness(np.flatnonzero(B.any(axis=1)))
+    reason = problem.gram.definiteness(np.flatnonzero(B.any(axis=1))).note
     gap = rows + 2.0 * doubt
     return Certificate(dual + gap, dual, gap, worst + 2.0 * score, math.nan, math.sqrt(square), moved, doubt, reason)
 

@@ -22,6 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from maxmargin.core.rows import Array
+from maxmargin.problems.definiteness import Definiteness
 
 
 class Loss(enum.Enum):
@@ -104,15 +105,15 @@ class GramMatrix(Protocol):
         ...
 
     def certificate_seconds(self, n_support: int, refreshed: int) -> float:
-        """Estimated time of ``scores`` with so many nonzero multipliers and of some rows of ``exact_scores``."""
+        """Estimated time of ``scores`` with this many nonzero multipliers and of some rows of ``exact_scores``."""
         ...
 
     def smallest_eigenvalue(self) -> float:
         """Of K; of a sample of its rows where there are many."""
         ...
 
-    def definiteness(self, prefer: Array) -> tuple[bool, str]:
-        """Whether K is positive semidefinite, and how far that was checked."""
+    def definiteness(self, prefer: Array) -> Definiteness:
+        """Whether K is positive semidefinite and symmetric, and how far that was checked."""
         ...
 
 
@@ -166,7 +167,7 @@ def soft_margin(gram: GramMatrix, y: Array, C: Array | float, loss: Loss = Loss.
     if loss is Loss.SQUARED_HINGE:
         bound = np.where(C > 0, np.inf, 0.0)
         ridge = np.divide(0.5, C, out=ridge, where=C > 0)
-        if not gram.definiteness(np.empty(0, np.int64))[0]:
+        if not gram.definiteness(np.empty(0, np.int64)).definite:
             needed = -gram.smallest_eigenvalue()
             if needed > ridge.min():
                 note = f"to be solvable, 1/(2C) was raised to {needed:.3g}, minus the smallest eigenvalue"

@@ -128,7 +128,7 @@ class SMO:
         rises = state.objective > before + RISE * abs(before)
         self._judge(state, bool(changed.any()) and (moving or state.violation < state.best), rises)
         if state.iterations > min(max(INDEFINITE_STEPS * problem.n, LEAST_INDEFINITE), MOST_INDEFINITE):
-            state.exhausted |= not problem.gram.definiteness(working)[0]
+            state.exhausted |= not problem.gram.definiteness(working).definite
         return state
 
     def _choose(self, problem: BoxQP, state: State, kept: Array, fresh: Array) -> None:
@@ -188,7 +188,7 @@ class SMO:
 
     def _to_the_end(self, problem: BoxQP) -> bool:
         precise = problem.n <= SMALL if self.precise is None else self.precise
-        return precise and problem.gram.definiteness(NOTHING)[0]
+        return precise and problem.gram.definiteness(NOTHING).definite
 
     def _takes_all(self, problem: BoxQP) -> bool:
         """Whether the whole problem is one working set: cheap kernel values, or a small problem."""

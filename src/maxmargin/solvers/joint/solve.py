@@ -8,6 +8,7 @@ import numpy as np
 
 from maxmargin.certificates.joint import certify_joint, terms
 from maxmargin.core.rows import Array
+from maxmargin.problems.definiteness import Definiteness
 from maxmargin.problems.joint import JointProblem, KernelJoint, LinearJoint
 from maxmargin.problems.solution import Point, Solution
 from maxmargin.solvers.choose import SMALL_ROWS, Leg
@@ -54,9 +55,9 @@ class StoredGram:
         """Next to nothing."""
         return 0.0
 
-    def definiteness(self, prefer: Array) -> tuple[bool, str]:
+    def definiteness(self, prefer: Array) -> Definiteness:
         """A matrix of inner products is positive semidefinite."""
-        return True, ""
+        return Definiteness(True)
 
 
 class LinearBlocks(JointBlocks):

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from maxmargin.core import rows as storage
 from maxmargin.gram import Gram
-from maxmargin.gram.matrix import Residence
+from maxmargin.gram.budget import Residence
 from maxmargin.gram.sharing import SharedBlocks
 from maxmargin.gram.tiles import (
     add_rows,
