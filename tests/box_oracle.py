@@ -6,7 +6,7 @@ from scipy import sparse
 
 
 def optimum(problem, K) -> float:
-    """The maximum of p'beta - 1/2 beta'(K + R) beta - kink'|beta| under the constraints, in variables (beta, |beta|)."""
+    """The maximum of p'beta - 1/2 beta'(K + R) beta - kink'|beta| under the constraints, over (beta, |beta|)."""
     n, box = problem.n, problem.box
     quadratic = sparse.block_diag([K + np.diag(box.ridge), np.zeros((n, n))]).tocsc()
     eye, nothing = np.eye(n), np.zeros((n, n))

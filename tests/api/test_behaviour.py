@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, Status
 from maxmargin.gram import Gram
-from maxmargin.gram.matrix import Residence
+from maxmargin.gram.budget import Residence
 from maxmargin.kernels import RBF
 from tests import helpers
 

@@ -126,7 +126,7 @@ def test_a_negative_norm_is_no_proof():
     """A matrix that is positive semidefinite but for rounding: beta'K beta < 0 shows that it is not."""
     K = np.array([[1.0, 1.0 + 1e-10], [1.0 + 1e-10, 1.0]])
     gram = Gram(Precomputed(), K)
-    assert gram.definiteness(np.arange(2))[0]
+    assert gram.definiteness(np.arange(2)).definite
     problem = soft_margin(gram, np.array([1.0, -1.0]), 1e7)
     proof = certify(problem, np.array([1e6, 1e6]))
     assert np.isnan(proof.gap)

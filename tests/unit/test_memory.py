@@ -10,7 +10,7 @@ import pytest
 
 from maxmargin import SVC
 from maxmargin.core import buffers, memory
-from maxmargin.gram.matrix import default_budget
+from maxmargin.gram.budget import default_budget
 
 MB, GB = 1 << 20, 1 << 30
 NO_LIMIT = str(2**63 - 4096)  # what version 1 of control groups writes

@@ -69,7 +69,7 @@ def _certificate(problem: BoxQP, beta: Array, f: Array, error: Array, biases: Ar
 
 
 def _definiteness(problem: BoxQP, beta: Array, square: float, doubt: float) -> tuple[bool, str]:
-    definite, reason = problem.gram.definiteness(np.flatnonzero(beta))
+    definite, _, reason = problem.gram.definiteness(np.flatnonzero(beta))
     if definite and square < -2.0 * doubt:
         definite, reason = False, "the Gram matrix is not positive semidefinite: beta'K beta is negative"
     return definite, "; ".join(part for part in (reason, problem.note) if part)

@@ -81,7 +81,7 @@ def prove_kernel_joint(problem: KernelJoint, point: Point, *, exact: bool = Fals
     score = relative * float(np.abs(problem.gram.diagonal).max(initial=0.0)) * float(np.abs(B).sum())
     doubt = _doubt(problem, F, B, np.full(problem.n, score))
     dual = -0.5 * square - conjugates - doubt
-    _, reason = problem.gram.definiteness(np.flatnonzero(B.any(axis=1)))
+    reason = problem.gram.definiteness(np.flatnonzero(B.any(axis=1))).note
     gap = rows + 2.0 * doubt
     norm = math.sqrt(square)
     certificate = Certificate(dual + gap, dual, gap, worst + 2.0 * score, math.nan, norm, moved, doubt, reason)

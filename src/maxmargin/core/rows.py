@@ -15,7 +15,7 @@ from maxmargin.core.jit import generic, jit
 Array: TypeAlias = np.ndarray[Any, Any]
 Index: TypeAlias = Array | slice
 
-INDEX_SHARE = 4  # an inverted index has at most so many edges per stored entry
+INDEX_SHARE = 4  # an inverted index has at most this many edges per stored entry
 
 
 class DenseRows(NamedTuple):
@@ -96,7 +96,7 @@ def _(rows, i, x):
 @row_dot.register(CsrRows)
 def _(rows, i, x):
     # Four sums, so that a product need not wait for the one before; unsigned places, so that none is tested for being
-    # counted from the end: 1.0 for 1.35 ns an entry on 20news.
+    # counted from the end: 1.0 instead of 1.35 ns an entry on 20news.
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     first, last = rows.indptr[i], rows.indptr[i + 1]
     whole = first + (last - first) // 4 * 4
@@ -112,7 +112,7 @@ def _(rows, i, x):
 
 @generic
 def row_axpy(rows, i, scale, x):
-    """X += scale * x_i."""
+    """x += scale * x_i. Writes: x."""
 
 
 @row_axpy.register(DenseRows)
@@ -183,7 +183,7 @@ def _(rows, i, others, j, squared):
 
 @generic
 def row_clear(rows, i, x):
-    """X = 0 at the columns that row i stores."""
+    """x = 0 at the columns that row i stores. Writes: x."""
 
 
 @row_clear.register(DenseRows)

@@ -1,5 +1,6 @@
 """Level 2: kernel matrices within a memory budget."""
 
 from maxmargin.gram.matrix import Gram
+from maxmargin.gram.view import View
 
-__all__ = ["Gram"]
+__all__ = ["Gram", "View"]

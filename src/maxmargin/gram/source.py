@@ -12,8 +12,8 @@ from maxmargin.core import rows as storage
 from maxmargin.core.rows import Array, DenseRows
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.points import Points, Vectors, centre_of, narrow
+from maxmargin.problems.sizes import SMALL_ROWS
 
-FLOAT64_ROWS = 1000  # up to here float64 costs little and problems are solved to the last digits
 FLOAT32_SHARE = 0.1
 FLOAT32_POINTS = 0.99
 EXACT_BYTES = 1 << 24  # a float64 copy of all points is kept up to this size
@@ -34,7 +34,7 @@ class Source:
         self.kernel, self._X = kernel, X
         self._densify = self._dense_pays(budget)
         self.float32_errors: Array | None = None
-        self.dtype = np.dtype(np.float32 if accuracy > 0 and X.shape[0] > FLOAT64_ROWS else np.float64)
+        self.dtype = np.dtype(np.float32 if accuracy > 0 and X.shape[0] > SMALL_ROWS else np.float64)
         self._centre: Array | None = None
         if self.dtype == np.float32:
             self._centre = centre_of(self._form(X)) if kernel.translation_invariant else None

@@ -17,7 +17,7 @@ def scatter(tile, out, slots, first):
 @jit()
 def scatter_across(tile, out, slots, first):
     """out[slots_a, first + b] = tile_ba. Writes: out."""
-    side = 16  # so many rows of the tile stay in the L1 cache while their columns are read
+    side = 16  # this many rows of the tile stay in the L1 cache while their columns are read
     for edge in range(0, tile.shape[0], side):
         stop = min(edge + side, tile.shape[0])
         for a in range(tile.shape[1]):

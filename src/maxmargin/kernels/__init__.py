@@ -1,8 +1,5 @@
 """Level 1: similarities. One class per kernel; they add, multiply, scale and normalise."""
 
-import importlib
-from typing import Any
-
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.functions import GramFunction, PairFunction, Precomputed
 from maxmargin.kernels.mercer import MercerReport, TanhRegion, mercer, tanh_region
@@ -23,10 +20,3 @@ __all__ = [
     "mercer",
     "tanh_region",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """``Gram`` was at home here; it lives a level higher now, so it is looked up when asked for."""
-    if name == "Gram":
-        return importlib.import_module("maxmargin.gram").Gram
-    raise AttributeError(f"module 'maxmargin.kernels' has no attribute {name!r}")

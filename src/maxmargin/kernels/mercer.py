@@ -18,8 +18,6 @@ from maxmargin.kernels.vectors import Sigmoid
 
 # Rounding in K moves an eigenvalue by at most about n u ||K||: anything above minus this much counts as zero.
 EIGENVALUE_SLACK = 1e-10
-ASYMMETRY_SLACK = 1e-5  # matrices that were stored as float32 are symmetric to about 1e-7
-NOT_SYMMETRIC = "not symmetric"
 
 
 class MercerReport(NamedTuple):
@@ -91,19 +89,3 @@ def tanh_region(X: Any, kappas: Any, thetas: Any) -> TanhRegion:
         np.array([[report.smallest_eigenvalue for report in row] for row in reports]),
         np.array([[report.positive_semidefinite for report in row] for row in reports]),
     )
-
-
-def mercer_defect(K: Array) -> str:
-    """What keeps K from being a kernel matrix, in words; empty if nothing does.
-
-    K + slack I has a Cholesky factor: a quick test of positive semidefiniteness up to rounding.
-    """
-    scale = float(np.abs(K).max(initial=0.0))
-    if np.abs(K - K.T).max(initial=0.0) > ASYMMETRY_SLACK * scale:
-        return NOT_SYMMETRIC
-    slack = EIGENVALUE_SLACK * len(K) * scale
-    try:
-        linalg.cholesky(K + slack * np.eye(len(K)), lower=True, check_finite=False)
-    except linalg.LinAlgError:
-        return "not positive semidefinite"
-    return ""

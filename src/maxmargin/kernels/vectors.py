@@ -130,7 +130,7 @@ class Polynomial(InnerProductKernel):
         return _integer_power(products, self.degree)
 
     def feature_map(self, X: Any) -> Array:
-        """Phi with phi(x)'phi(z) = (gamma x'z + coef0)^degree, in C(d + degree, degree) dimensions.
+        """phi with phi(x)'phi(z) = (gamma x'z + coef0)^degree, in C(d + degree, degree) dimensions.
 
         One feature per monomial prod_k x_k^{m_k} of total degree |m| <= degree, weighted by the square root of
         degree! / ((degree - |m|)! prod m_k!) gamma^|m| coef0^(degree - |m|) (the multinomial theorem).

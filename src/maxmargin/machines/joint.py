@@ -119,10 +119,10 @@ def _with_norm(training: Training, B: Array, proof: Certificate) -> Certificate:
 
 def _refuse_indefinite(training: Training, gram: Any) -> None:
     training.refuse_asymmetric(gram)
-    definite, reason = gram.definiteness(np.empty(0, np.int64))
-    if not definite:
+    found = gram.definiteness(np.empty(0, np.int64))
+    if not found.definite:
         raise ValueError(
-            f"A joint machine needs a positive semidefinite kernel, and of {training.data.kernel!r} {reason}. Use "
+            f"A joint machine needs a positive semidefinite kernel, and of {training.data.kernel!r} {found.note}. Use "
             "another kernel, or multi_class='ovo' or 'ovr'."
         )
 

@@ -27,15 +27,14 @@ from maxmargin.estimators.kernel_choice import resolve_kernel, takes_objects, ta
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
 from maxmargin.estimators.reductions import bias_of, is_joint, reduction_of
 from maxmargin.gram import Gram
-from maxmargin.gram.matrix import Residence, default_budget
+from maxmargin.gram.budget import Residence, default_budget
 from maxmargin.gram.sharing import SharedBlocks, affordable
-from maxmargin.gram.source import FLOAT64_ROWS
 from maxmargin.kernels import Kernel, Linear
-from maxmargin.kernels.mercer import NOT_SYMMETRIC
 from maxmargin.kernels.points import centre_of, shifted
 from maxmargin.multiclass import OneVsOne, OutputCodes, Reduction, Task
 from maxmargin.multiclass import one_vs_one as ovo
 from maxmargin.problems.box import Bias, BoxQP, Loss, soft_margin
+from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Point, Progress, Solution, Status, Trace, unproved
 from maxmargin.solvers.box.old_solve import SMO, Options, solve
 from maxmargin.solvers.box.smo import CHUNK, SMALL, STEP_ROUNDING, State
@@ -86,7 +85,7 @@ def read(svc: SVC, X: Any, y: Any, sample_weight: Any) -> TrainingData:
     some = rows if len(used) == rows.shape[0] else kernel.rows(rows, used)
     twins = no_twins(len(used))
     if not (kernel.of_positions or kernel.of_objects):
-        find = find_twins if len(used) <= FLOAT64_ROWS else find_twins_among_many
+        find = find_twins if len(used) <= SMALL_ROWS else find_twins_among_many
         twins = find(some, labels, weights[used])
     if len(classes) > 2:
         twins = by_class(twins, labels[twins.first])
@@ -373,7 +372,7 @@ class Training:
     def _problem(self, task: Task, gram: Gram) -> BoxQP:
         """The box QP of one machine."""
         self.refuse_asymmetric(gram)
-        if self.hard and not gram.definiteness(NO_ROWS)[0]:
+        if self.hard and not gram.definiteness(NO_ROWS).definite:
             raise ValueError(
                 f"The hard margin (C = infinity) needs a positive semidefinite kernel, and the Gram matrix of "
                 f"{self.data.kernel!r} on these rows is not. Use a finite C or another kernel; see maxmargin.mercer."
@@ -383,7 +382,7 @@ class Training:
 
     def refuse_asymmetric(self, gram: Gram) -> None:
         """An error where K(x, z) is not K(z, x)."""
-        if NOT_SYMMETRIC in gram.definiteness(NO_ROWS)[1]:
+        if not gram.definiteness(NO_ROWS).symmetric:
             raise ValueError(
                 f"The kernel matrix of {self.data.kernel!r} is not symmetric, so it is no kernel: K(x, z) must equal "
                 "K(z, x). Average it with its transpose, or mend the function."

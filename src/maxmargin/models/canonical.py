@@ -28,7 +28,7 @@ def solvable(gram: GramMatrix, box: Box, group: Array, totals: Array, appended: 
     which is the same machine with a smaller C.
     """
     note = ""
-    if np.isinf(box.upper - box.lower).any() and box.ridge.any() and not gram.definiteness(NO_ROWS)[0]:
+    if np.isinf(box.upper - box.lower).any() and box.ridge.any() and not gram.definiteness(NO_ROWS).definite:
         needed = -gram.smallest_eigenvalue()
         if needed > box.ridge.min():
             note = f"to be solvable, 1/(2C) was raised to {needed:.3g}, minus the smallest eigenvalue"

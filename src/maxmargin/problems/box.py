@@ -27,6 +27,7 @@ import numpy as np
 
 from maxmargin.core.rows import Array
 from maxmargin.losses.box import Box
+from maxmargin.problems.definiteness import Definiteness
 from maxmargin.problems.solution import Certificate, Point
 
 REFRESHED_ROWS = 4096  # rows that the certificate of a solve which was stopped recomputes in float64
@@ -112,15 +113,15 @@ class GramMatrix(Protocol):
         ...
 
     def certificate_seconds(self, n_support: int, refreshed: int) -> float:
-        """Estimated time of ``scores`` with so many nonzero multipliers and of some rows of ``exact_scores``."""
+        """Estimated time of ``scores`` with this many nonzero multipliers and of some rows of ``exact_scores``."""
         ...
 
     def smallest_eigenvalue(self) -> float:
         """Of K; of a sample of its rows where there are many."""
         ...
 
-    def definiteness(self, prefer: Array) -> tuple[bool, str]:
-        """Whether K is positive semidefinite, and how far that was checked."""
+    def definiteness(self, prefer: Array) -> Definiteness:
+        """Whether K is positive semidefinite and symmetric, and how far that was checked."""
         ...
 
 

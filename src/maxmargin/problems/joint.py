@@ -21,6 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from maxmargin.core.rows import Array
+from maxmargin.problems.definiteness import Definiteness
 from maxmargin.problems.design import Design
 from maxmargin.problems.linear import PROOF_PASSES
 from maxmargin.problems.sizes import SMALL_ROWS
@@ -80,10 +81,18 @@ class LinearJoint(JointProblem):
 class JointGram(Protocol):
     """What a joint machine asks of the kernel matrix K."""
 
-    n_jobs: int
     diagonal: Array
     working_rows: int
-    values_computed: int
+
+    @property
+    def n_jobs(self) -> int:
+        """Threads that compute."""
+        ...
+
+    @property
+    def values_computed(self) -> int:
+        """Number of kernel values that were computed."""
+        ...
 
     @property
     def float64_error(self) -> float:
@@ -110,8 +119,8 @@ class JointGram(Protocol):
         """Estimated time of ``many_scores`` with this many rows of multipliers."""
         ...
 
-    def definiteness(self, prefer: Array) -> tuple[bool, str]:
-        """Whether K is positive semidefinite, and how far that was checked."""
+    def definiteness(self, prefer: Array) -> Definiteness:
+        """Whether K is positive semidefinite and symmetric, and how far that was checked."""
         ...
 
 

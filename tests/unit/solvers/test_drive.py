@@ -29,7 +29,7 @@ class Parabola:
         return certificate.violation
 
     def bias_of(self, point):
-        return 0.25
+        return point.biases[0]
 
     def proof_seconds(self, point, elapsed):
         return self.seconds

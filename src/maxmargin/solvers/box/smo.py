@@ -193,7 +193,7 @@ class SMO(Solver):
         self.exhausted = at_end or (not moved and self._idle > 0) or self._flat >= MANY
         allowed = min(max(INDEFINITE_STEPS * self.problem.n, LEAST_INDEFINITE), MOST_INDEFINITE)
         if self.iterations > allowed:
-            self.exhausted |= not self.problem.gram.definiteness(self.working)[0]
+            self.exhausted |= not self.problem.gram.definiteness(self.working).definite
         self._settle()
 
     def _settle(self) -> None:
@@ -203,7 +203,7 @@ class SMO(Solver):
     def _to_the_end(self) -> bool:
         wanted = self.options.to_the_end
         precise = self.problem.n <= SMALL_ROWS if wanted is None else wanted
-        return precise and self.problem.gram.definiteness(NOTHING)[0]
+        return precise and self.problem.gram.definiteness(NOTHING).definite
 
     def _takes_all(self) -> bool:
         """Whether the whole problem is one working set: cheap kernel values, or a small problem."""

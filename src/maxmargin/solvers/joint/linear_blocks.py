@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.rows import Array
+from maxmargin.problems.definiteness import Definiteness
 from maxmargin.problems.joint import KernelJoint, LinearJoint
 from maxmargin.problems.solution import Point, Proof
 from maxmargin.solvers.contract import Options
@@ -41,9 +42,9 @@ class StoredGram:
         """Next to nothing."""
         return 0.0
 
-    def definiteness(self, prefer: Array) -> tuple[bool, str]:
+    def definiteness(self, prefer: Array) -> Definiteness:
         """A matrix of inner products is positive semidefinite."""
-        return True, ""
+        return Definiteness(True)
 
 
 class LinearBlocks(JointBlocks):

@@ -3,7 +3,6 @@ import pytest
 
 from maxmargin import mercer
 from maxmargin.kernels import RBF, Laplacian, Linear, Polynomial, Sigmoid, tanh_region
-from maxmargin.kernels.mercer import mercer_defect
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 
@@ -14,7 +13,6 @@ def test_kernels_satisfy_mercers_condition(kernel):
     assert report.symmetric
     assert report.positive_semidefinite
     assert report.rows == 30
-    assert mercer_defect(kernel(X)) == ""
 
 
 def test_indefinite_and_asymmetric_matrices():
@@ -25,8 +23,6 @@ def test_indefinite_and_asymmetric_matrices():
     lopsided = mercer(np.array([[1.0, 0.5], [0.0, 1.0]]))
     assert not lopsided.symmetric
     assert lopsided.asymmetry == 0.5
-    assert mercer_defect(np.array([[1.0, 2.0], [2.0, 1.0]])) == "not positive semidefinite"
-    assert mercer_defect(np.array([[1.0, 0.5], [0.0, 1.0]])) == "not symmetric"
 
 
 def test_a_function_is_checked_on_rows():

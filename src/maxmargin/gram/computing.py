@@ -1,0 +1,195 @@
+"""Kernel values among training rows, computed tile by tile on the pool."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from maxmargin.core import limits
+from maxmargin.core import rows as storage
+from maxmargin.core.buffers import scratch
+from maxmargin.core.rows import Array
+from maxmargin.core.threads import thread_map
+from maxmargin.gram.source import Source
+from maxmargin.gram.tiles import add_rows, place_both, scatter, scatter_across
+from maxmargin.gram.timing import Rate
+from maxmargin.kernels.points import Points, Vectors
+
+TILE = 512  # 512 x 512 float32 values are 1 MB: a tile stays in the L2 cache between BLAS, exp and the sums
+# This few rows against a tile of wide points are faster the other way round (d = 784: 12.3 instead of 16.8 ns).
+FEW_ROWS = 128
+WIDE = 64
+STREAMED_ROWS = 1024  # rows that are computed, used and thrown away between two looks at the clock
+VALUE_SECONDS = 3e-9  # of one kernel value, until it is measured
+
+
+class KernelValues:
+    """K among the rows of some segments of a source, on ``n_jobs`` threads.
+
+    ``index`` says where these rows are in the source. ``count`` is the number of values that were computed, ``rate``
+    what one of them costs.
+    """
+
+    def __init__(self, source: Source, segments: list[slice], n_jobs: int) -> None:
+        self.source, self.kernel, self.dtype, self.segments = source, source.kernel, source.dtype, segments
+        self.n_jobs = 1 if self.kernel.of_objects else n_jobs  # the user's functions are called from one thread
+        self.index = np.concatenate([np.arange(s.start, s.stop) for s in segments])
+        self.count, self.rate = 0, Rate(VALUE_SECONDS, unknown=self.kernel.of_objects)
+        tile = self._side(len(source.points))
+        edges = [slice(a, min(a + tile, s.stop)) for s in segments for a in range(s.start, s.stop, tile)]
+        firsts = np.cumsum([0] + [edge.stop - edge.start for edge in edges])
+        self.columns = [(int(first), source.points.take(edge)) for first, edge in zip(firsts, edges, strict=False)]
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.index)
+
+    def alone(self) -> KernelValues:
+        """The same values for another thread, which computes by itself and counts its own."""
+        other = copy.copy(self)
+        other.n_jobs, other.count, other.rate = 1, 0, copy.copy(self.rate)
+        return other
+
+    def _side(self, points: int) -> int:
+        """Points of one side of a tile; the user's functions are called for all of them at once."""
+        return TILE if isinstance(self.source.points, Vectors) else max(1, points)
+
+    @contextmanager
+    def _counted(self, values: int) -> Iterator[None]:
+        """Around work that computes this many values. Sets: count, rate."""
+        begun = limits.now()
+        yield
+        self.count += values
+        self.rate.learn(begun, values)
+
+    # --- tiles -------------------------------------------------------------------------------------------------------
+
+    def points(self, rows: Array) -> Points:
+        """The points of ``rows``."""
+        return self.source.points.take(self.index[rows])
+
+    def tile(self, left: Points, right: Points) -> Array:
+        """K(left, right), in this thread's scratch memory where the kernel is made of inner products."""
+        shape = (len(left), len(right))
+        return self.kernel.block(left, right, scratch("tile", shape, self.dtype) if self.kernel.uses_products else None)
+
+    def place(self, left: Points, right: Points, out: Array, slots: Array, first: int) -> None:
+        """out[slots_a, first + b] = K(left_a, right_b). Writes: out."""
+        if len(left) < FEW_ROWS and isinstance(right, Vectors) and storage.width(right.rows) >= WIDE:
+            scatter_across(self.tile(right, left), out, slots, first)
+        else:
+            scatter(self.tile(left, right), out, slots, first)
+
+    # --- squares and blocks ------------------------------------------------------------------------------------------
+
+    def fill_square(self, K: Array, rows: Array | slice, begin: int = 0) -> None:
+        """K among ``rows`` from place ``begin`` on, each pair of tiles computed once. Writes: K."""
+        index = self.index[rows]
+        end, side = len(index), self._side(len(index) - begin)
+        parts = [slice(a, min(a + side, end)) for a in range(begin, end, side)]
+        points = [self.source.points.take(index[part]) for part in parts]
+
+        def tile(corner: tuple[int, int]) -> None:
+            a, b = corner
+            place_both(self.tile(points[a], points[b]), K, parts[a].start, parts[b].start)
+
+        corners = [(a, b) for a in range(len(parts)) for b in range(a, len(parts))]
+        with self._counted(sum(len(points[a]) * len(points[b]) for a, b in corners)):
+            thread_map(tile, corners, self.n_jobs)
+
+    def fill_block(self, rows: Array, others: Array, out: Array, places: Array, first: int) -> None:
+        """out[places_a, first + b] = K[rows_a, others_b]. Writes: out."""
+        right = self.points(others)
+
+        def part(begin: int) -> None:
+            group = slice(begin, begin + TILE)
+            self.place(self.points(rows[group]), right, out, places[group], first)
+
+        with self._counted(len(rows) * len(others)):
+            thread_map(part, range(0, len(rows), TILE), self.n_jobs)
+
+    # --- whole rows and their sums -----------------------------------------------------------------------------------
+
+    def fill_rows(
+        self, rows: Array, out: Array, slots: Array, weights: Array | None = None, sums: Array | None = None
+    ) -> None:
+        """out[slots_a] = K[rows_a]; with weights also sums += K[:, rows] @ weights. Writes: out, sums."""
+
+        def tile(column: tuple[int, Points]) -> None:
+            first, right = column
+            for group, left in groups:
+                self.place(left, right, out, slots[group], first)
+                if weights is not None and sums is not None:  # while the tile is in the cache
+                    add_rows(out, slots[group], weights[group], sums, first, first + len(right))
+
+        with self._counted(len(rows) * self.n):
+            groups = self._groups(rows)
+            thread_map(tile, self.columns, self.n_jobs)
+
+    def add_rows(self, rows: Array, weights: Array, sums: Array) -> None:
+        """sums += K[:, rows] @ weights in float64, by tiles that are used and thrown away. Writes: sums."""
+        for begin in range(0, len(rows), STREAMED_ROWS):
+            part = slice(begin, begin + STREAMED_ROWS)
+            self._add_streamed(rows[part], weights[part], sums)
+
+    def _add_streamed(self, rows: Array, weights: Array, sums: Array) -> None:
+        def tile(column: tuple[int, Points]) -> None:
+            first, right = column
+            for group, left in groups:
+                add_rows(self.tile(left, right), np.arange(len(left)), weights[group], sums[first:], 0, len(right))
+
+        with self._counted(len(rows) * self.n):
+            groups = self._groups(rows)
+            thread_map(tile, self.columns, self.n_jobs)
+
+    def _groups(self, rows: Array) -> list[tuple[slice, Points]]:
+        """The rows in groups as high as a tile, with their points."""
+        step = self._side(len(rows))
+        groups = [slice(a, a + step) for a in range(0, len(rows), step)]
+        return [(group, self.points(rows[group])) for group in groups]
+
+    def add_many(self, rows: Array, weights: Array, sums: Array) -> None:
+        """sums += K[:, rows] @ weights for several columns, by BLAS. Writes: sums."""
+        left = self.points(rows)
+
+        def tile(column: tuple[int, Points]) -> None:
+            first, right = column
+            sums[first : first + len(right)] += self.tile(left, right).T @ weights
+
+        with self._counted(len(rows) * self.n):
+            thread_map(tile, self.columns, self.n_jobs)
+
+    # --- float64, from the data themselves ---------------------------------------------------------------------------
+
+    def exact_square(self, rows: Array) -> Array:
+        """K among ``rows`` in float64."""
+        limits.checkpoint()
+        points = self.source.exact(self.index[rows])
+        return self.kernel.block(points, points)
+
+    def exact_scores(self, beta: Array, rows: Array) -> Array:
+        """(K beta)_i in float64 for the given rows; beta may have several columns."""
+        support = np.flatnonzero(beta.reshape(len(beta), -1).any(axis=1))
+        scores = np.zeros((len(rows), *beta.shape[1:]))
+        for begin in range(0, len(support), TILE):
+            chosen = support[begin : begin + TILE]
+            right, weights = self.source.exact(self.index[chosen]), beta[chosen]
+
+            def tile(first: int, right: Points = right, weights: Array = weights) -> None:
+                part = slice(first, first + TILE)
+                left = self.source.exact(self.index[rows[part]])
+                K = self.kernel.block(left, right, scratch("exact", (len(left), len(right)), np.float64))
+                scores[part] += K @ weights
+
+            thread_map(tile, range(0, len(rows), TILE), self.n_jobs)
+        self.count += len(rows) * len(support)
+        return scores
+
+
+def in_parts(work: Callable[[int, int], None], n: int, n_jobs: int) -> None:
+    """work(a, b) for ranges that cover 0 ... n - 1, on the pool."""
+    thread_map(lambda a: work(a, min(a + TILE, n)), range(0, n, TILE), n_jobs)

@@ -1,0 +1,69 @@
+"""Kernels of vectors against formulas written for one pair of points."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from maxmargin.kernels import RBF, Linear, Polynomial
+from maxmargin.kernels.vectors import gaussian_exponents
+from tests.unit.kernels.formulas import FORMULAS, RNG, X, Z, by_formula
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_blocks_and_diagonals(name, store, dtype):
+    kernel, formula = FORMULAS[name]
+    A, B = kernel.prepare(store(X), dtype), kernel.prepare(store(Z), dtype)
+    tolerance = 1e-5 if dtype is np.float32 else 1e-12
+    block = kernel.block(A, B)
+    assert block.dtype == dtype
+    np.testing.assert_allclose(block, by_formula(formula, X, Z), rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(kernel.diagonal(A), np.diag(by_formula(formula, X, X)), rtol=tolerance, atol=tolerance)
+
+
+def test_far_from_the_origin():
+    near, far = RBF(0.3)(X, Z), RBF(0.3)(X + 1e6, Z + 1e6)
+    np.testing.assert_allclose(near, far, rtol=1e-8)
+    np.testing.assert_allclose(np.diag(RBF(0.3)(X + 1e8)), 1.0, rtol=1e-6)
+    np.testing.assert_allclose(
+        Polynomial(2, 1.0, 1.0).feature_map(sparse.csr_array(X)), Polynomial(2, 1.0, 1.0).feature_map(X)
+    )
+
+
+@pytest.mark.parametrize(("d", "degree"), [(2, 2), (3, 3), (4, 1), (2, 4)])
+def test_feature_map_reproduces_the_kernel(d, degree):
+    A, B = RNG.normal(size=(6, d)), RNG.normal(size=(3, d))
+    kernel = Polynomial(degree, 0.7, 1.3)
+    assert kernel.feature_map(A).shape == (6, math.comb(d + degree, degree))
+    np.testing.assert_allclose(kernel.feature_map(A) @ kernel.feature_map(B).T, kernel(A, B), rtol=1e-10)
+    np.testing.assert_allclose(Linear().feature_map(A) @ Linear().feature_map(B).T, Linear()(A, B))
+
+
+def test_float32_error_bound_holds():
+    rng = np.random.default_rng(1)
+    A = rng.normal(size=(300, 30)) * 3
+    A[:3] *= 20.0
+    kernel = RBF(0.02)
+    centre = A.mean(axis=0).astype(np.float32)
+    single, double = kernel.prepare(A, np.float32, centre), kernel.prepare(A, np.float64, centre)
+    exact = kernel.block(double, double)
+    seen = np.abs(kernel.block(single, single) - exact) / np.maximum(exact, 2.0**-24)
+    bounds = kernel.float32_errors(single)
+    assert seen.max() > 0
+    assert np.all(seen.max(axis=1) <= bounds)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_gaussian_loop_equals_its_python_text(dtype):
+    products = (X @ Z.T).astype(dtype)
+    left, right = np.sum(X**2, axis=1).astype(dtype), np.sum(Z**2, axis=1).astype(dtype)
+    outs = []
+    for run in (gaussian_exponents, getattr(gaussian_exponents, "py_func", gaussian_exponents)):
+        outs.append(products.copy())
+        run(outs[-1], left, right, dtype(0.3))
+    np.testing.assert_allclose(*outs, rtol=1e-6)
+    wanted = -0.3 * np.sum((X[:, None] - Z[None]) ** 2, axis=2)
+    np.testing.assert_allclose(outs[0], wanted, rtol=1e-4, atol=1e-5)
