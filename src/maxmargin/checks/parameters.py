@@ -1,4 +1,4 @@
-"""Parameters: what each must be, in words and as a test."""
+"""Parameters of estimators: what each must be, in words and as a test."""
 
 from __future__ import annotations
 

@@ -11,52 +11,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from maxmargin import checks
-from maxmargin.checks import Rule
 from maxmargin.core import limits
 from maxmargin.core.rows import Array, rows_of
 from maxmargin.core.threads import effective_jobs, task_map
 from maxmargin.core.twins import WIDE, find_twins, find_twins_among_many
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
 from maxmargin.estimators.reductions import bias_of
-from maxmargin.losses import CustomLoss, HuberHinge
-from maxmargin.losses.base import compiled
 from maxmargin.multiclass import Task
 from maxmargin.problems.box import Bias
 from maxmargin.problems.design import Design
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Point, Progress, Solution, Status, combine
-from maxmargin.solvers.choose import SMALL_ROWS, SOLVERS
+from maxmargin.solvers.choose import SMALL_ROWS
 from maxmargin.solvers.linear.solve import LinearOptions, solve_linear
-
-
-def is_loss(of_labels: bool, *names: str, custom: bool = True) -> Rule:
-    """One of the named losses, or a loss object; built-in ones are either for labels or for numbers."""
-    kind = "labels" if of_labels else "numbers"
-    words = f"one of {', '.join(map(repr, names))}, a loss of maxmargin.losses for {kind}"
-    words += ", or an object with the methods of CustomLoss" if custom else ""
-
-    def holds(value: Any) -> bool:
-        if isinstance(value, str):
-            return value in names
-        if compiled(value):
-            return (
-                value.one_sided == of_labels
-                and all(size >= 0 for size in value)
-                and not (isinstance(value, HuberHinge) and value.h == 0)
-            )
-        return custom and not isinstance(value, type) and isinstance(value, CustomLoss)
-
-    return Rule(words, holds)
-
-
-RULES: dict[str, Rule] = checks.COMMON_RULES | {
-    "C": Rule("a finite number > 0", lambda v: checks.positive(v) and checks.number(v)),
-    "lam": Rule("a number > 0, or None", lambda v: v is None or (checks.positive(v) and checks.number(v))),
-    "lam_form": checks.one_of("mean", "sum"),
-    "intercept_scaling": Rule("a number > 0", lambda v: checks.positive(v) and checks.number(v)),
-    "penalty": checks.one_of("l2", "l1"),
-    "solver": checks.one_of("auto", *SOLVERS),
-}
 
 
 class Tasks(NamedTuple):
