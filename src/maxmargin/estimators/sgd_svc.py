@@ -232,7 +232,8 @@ class SGDSVC(ClassifierMixin, OnlineLearner):
 
     def predict(self, X: Any) -> Array:
         """Labels: f >= 0 is ``classes_[1]``; with more classes the largest value, ties to the lowest class index."""
-        return self.classes_[_winners(self.decision_function(X))]
+        winners = _winners(self.decision_function(X))
+        return self.classes_[winners]
 
     @available_if(lambda self: self.loss == "logistic" or isinstance(self.loss, Logistic))
     def predict_proba(self, X: Any) -> Array:
