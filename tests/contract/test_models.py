@@ -85,7 +85,7 @@ def test_weights_equal_repetition(model):
 
 def test_nu_models_and_the_ball_read_their_numbers_off_the_solution():
     """A nu-SVC divided by rho is a C-SVC with C = 1 / rho; nu-SVR's tube is that of eps-SVR with its epsilon; R^2."""
-    X, y, t, weights = rows(5, False)
+    X, y, t, _ = rows(5, False)
     gram = Gram(RBF(0.5), X)
     K = RBF(0.5)(X)
     machine = class_margin(solve(nu_classifier(gram, y, 0.3), Options(tol=1e-6)).point)

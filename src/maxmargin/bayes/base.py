@@ -52,7 +52,10 @@ class Statistics(Protocol):
 
 
 class NaiveBayes(ClassifierMixin, BaseEstimator):
-    """A model says how its rows are checked and counted, what parameters and prior follow, and how they score."""
+    """A model says how its rows are checked and counted, what parameters and prior follow, and how they score.
+
+    ``fit`` and ``partial_fit`` ask a draft, which knows the features of the rows at hand: messages name them.
+    """
 
     classes_: Array
     class_count_: Array
@@ -61,7 +64,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     _statistics: Statistics
     _rules: ClassVar[dict[str, Rule]]
 
-    @checks.all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Estimate the model from all rows.
 
@@ -80,13 +82,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         checks.check_parameters(self, self._rules)
-        X, y = self._labelled(X, y, reset=True)
+        draft = checks.draft(self)
+        X, y = draft._labelled(X, y, reset=True)
         weights, X, y = checks.weighted(sample_weight, X, y)
         classes = np.unique(y)
-        self._learn(classes, self._statistics_of(X, y, weights, classes, None))
+        statistics = draft._statistics_of(X, y, weights, classes, None)
+        checks.commit(self, draft, draft._model(classes, statistics))
         return self
 
-    @checks.all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same model as one ``fit`` on all rows so far.
 
@@ -110,29 +113,33 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         checks.check_parameters(self, self._rules)
         first = not hasattr(self, "classes_")
-        X, y = self._labelled(X, y, reset=first)
+        draft = checks.draft(self)
+        X, y = draft._labelled(X, y, reset=first)
         known = checks.stream_classes(self, y, classes)
         weights, X, y = checks.weighted(sample_weight, X, y, all_zero=not first)
-        self._learn(known, self._statistics_of(X, y, weights, known, None if first else self._statistics))
+        statistics = draft._statistics_of(X, y, weights, known, None if first else self._statistics)
+        checks.commit(self, draft, draft._model(known, statistics))
         return self
 
     def _statistics_of(self, X: Any, y: Array, weights: Array, classes: Array, before: Statistics | None) -> Any:
         """Those of the rows and of what came before."""
         if not len(weights):
             return before
-        with np.errstate(over="ignore", invalid="ignore"):  # sums that overflow are reported by ``_learn``
+        with np.errstate(over="ignore", invalid="ignore"):  # sums that overflow are reported by ``_model``
             found = self._count(X, np.searchsorted(classes, y), weights, len(classes))
             return found if before is None else before.merged(found)
 
-    def _learn(self, classes: Array, statistics: Any) -> None:
-        """Sets: classes_, class_count_, class_prior_, class_log_prior_, and what ``_estimate`` sets."""
+    def _model(self, classes: Array, statistics: Any) -> dict[str, Any]:
+        """The fitted attributes: classes, prior, the parameters of p(x|l), and the sums that they follow from."""
         checks.finite_total(self, statistics.weights)
         prior = _among_seen(self._prior(statistics.weights), statistics.weights)
-        self._estimate(statistics, classes)
-        self.classes_, self._statistics = classes, statistics
-        self.class_count_ = statistics.weights
-        self.class_prior_ = prior
-        self.class_log_prior_ = logarithms(prior)
+        return {
+            "classes_": classes,
+            "class_count_": statistics.weights,
+            "class_prior_": prior,
+            "class_log_prior_": logarithms(prior),
+            "_statistics": statistics,
+        } | self._estimate(statistics, classes)
 
     def predict(self, X: Any) -> Array:
         """The most probable class; ties to the lowest class index."""
@@ -184,8 +191,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """The statistics of rows with class indices ``labels``."""
         raise NotImplementedError
 
-    def _estimate(self, statistics: Any, classes: Array) -> None:
-        """Sets: the parameters of p(x|l)."""
+    def _estimate(self, statistics: Any, classes: Array) -> dict[str, Any]:
+        """The parameters of p(x|l), by the names of the attributes that they become."""
         raise NotImplementedError
 
     def _prior(self, counts: Array) -> Array:

@@ -98,6 +98,8 @@ class CategoricalNB(DiscreteNaiveBayes):
     array(['stay', 'play'], dtype='<U4')
     """
 
+    n_categories_: Array
+    category_count_: list[Array]
     feature_log_prob_: list[Array]
     _rules = DISCRETE_RULES | {
         "min_categories": Rule(f"None, an integer from 1 to {MOST_CATEGORIES}, or one for each feature", _are_sizes),
@@ -151,17 +153,20 @@ class CategoricalNB(DiscreteNaiveBayes):
         tables = [cells[first:last].T for first, last in pairwise(edges)]
         return CategoryCounts(np.bincount(labels, weights=weights, minlength=n_classes), tables)
 
-    def _estimate(self, statistics: CategoryCounts, classes: Array) -> None:
-        """Sets: n_categories_, category_count_, feature_log_prob_."""
+    def _estimate(self, statistics: CategoryCounts, classes: Array) -> dict[str, Any]:
         tables = statistics.tables
         least = np.asarray(1 if self.min_categories is None else self.min_categories)
         if least.shape not in ((), (len(tables),)):
             raise ValueError(
                 f"CategoricalNB: min_categories has {len(least)} values, and X has {len(tables)} features."
             )
-        self.n_categories_ = np.maximum([table.shape[1] for table in tables], least)
-        self.category_count_ = [_widened(*pair) for pair in zip(tables, self.n_categories_, strict=True)]
-        self.feature_log_prob_ = [self._log_shares(table, self.alpha, classes) for table in self.category_count_]
+        sizes = np.maximum([table.shape[1] for table in tables], least)
+        counts = [_widened(*pair) for pair in zip(tables, sizes, strict=True)]
+        return {
+            "n_categories_": sizes,
+            "category_count_": counts,
+            "feature_log_prob_": [self._log_shares(table, self.alpha, classes) for table in counts],
+        }
 
     def _scores(self, X: Array) -> Array:
         """Log of pi_l prod_j eta_ljk with k = x_j; an unknown category is no factor."""

@@ -70,6 +70,10 @@ class GaussianNB(NaiveBayes):
     True
     """
 
+    theta_: Array
+    var_: Array
+    epsilon_: float
+    _centre: Array
     _rules: ClassVar = {
         "covariance": checks.one_of("per_class", "shared"),
         "var_smoothing": Rule("a finite number >= 0", lambda v: checks.number(v) and v >= 0),
@@ -97,16 +101,19 @@ class GaussianNB(NaiveBayes):
     def _prior(self, counts: Array) -> Array:
         return shares(counts) if self.priors is None else given_prior(self.priors, "priors", len(counts))
 
-    def _estimate(self, statistics: Moments, classes: Array) -> None:
-        """Sets: theta_, var_, epsilon_."""
+    def _estimate(self, statistics: Moments, classes: Array) -> dict[str, Any]:
         everything = statistics.pooled()
         largest = float((everything.squares / everything.weights).max())
         epsilon = self.var_smoothing * (largest or 1.0)
         with np.errstate(over="ignore", invalid="ignore"):  # reported by ``_check_variances``
             variances = self._variances(statistics) + epsilon
         self._check_variances(variances, classes)
-        self.theta_, self.var_, self.epsilon_ = statistics.means, variances, epsilon
-        self._centre = everything.means[0]
+        return {
+            "theta_": statistics.means,
+            "var_": variances,
+            "epsilon_": epsilon,
+            "_centre": everything.means[0],
+        }
 
     def _variances(self, statistics: Moments) -> Array:
         """Mean squared deviations from the mean of the class, of each class or of all."""

@@ -78,6 +78,7 @@ class MultinomialNB(DiscreteNaiveBayes):
     array(['spam'], dtype='<U4')
     """
 
+    feature_count_: Array
     feature_log_prob_: Array
     _rules = DISCRETE_RULES | {"alpha": Rule("a finite number >= 0, or one for each feature", _is_alpha)}
 
@@ -115,15 +116,16 @@ class MultinomialNB(DiscreteNaiveBayes):
         _add_rows(rows_of(X, X.dtype), labels, weights, counts)
         return counts
 
-    def _estimate(self, statistics: Counts, classes: Array) -> None:
-        """Sets: feature_count_, feature_log_prob_."""
+    def _estimate(self, statistics: Counts, classes: Array) -> dict[str, Any]:
         features = statistics.sums.shape[1]
         alpha = np.asarray(self.alpha, np.float64)
         if alpha.shape not in ((), (features,)):
             raise ValueError(f"MultinomialNB: alpha has {len(alpha)} values, and X has {features} features.")
         logs = self._log_shares(statistics.sums, alpha, classes)
-        self.feature_count_ = statistics.sums
-        self.feature_log_prob_ = np.asfortranarray(logs)  # as CSR products read it
+        return {
+            "feature_count_": statistics.sums,
+            "feature_log_prob_": np.asfortranarray(logs),  # as CSR products read it
+        }
 
     def _scores(self, X: Any) -> Array:
         """x'theta_l + beta_l, with 0 * ln 0 = 0: what does not occur may be impossible."""

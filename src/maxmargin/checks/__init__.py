@@ -1,5 +1,6 @@
-"""The door: parameters, data and weights of users are checked here, and nowhere else."""
+"""The door: parameters, data and weights of users are checked here, and fitted attributes are set here alone."""
 
+from maxmargin.checks.classes import at_least_two, stream_classes
 from maxmargin.checks.data import (
     DENSE,
     DENSE_OF_ANY_NUMBERS,
@@ -10,7 +11,6 @@ from maxmargin.checks.data import (
     non_negative,
     prediction_data,
     regression_data,
-    stream_classes,
     training_data,
     unlabelled_data,
 )
@@ -27,7 +27,7 @@ from maxmargin.checks.parameters import (
 )
 from maxmargin.checks.transaction import all_or_nothing, commit, draft
 from maxmargin.checks.warnings import warn_user
-from maxmargin.checks.weights import at_least_two, class_costs, finite_total, sample_weights, weighted
+from maxmargin.checks.weights import class_costs, finite_total, sample_weights, weighted
 
 __all__ = [
     "COMMON_RULES",

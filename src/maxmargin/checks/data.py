@@ -1,7 +1,4 @@
-"""The door: the X and y of users become arrays in one layout, or a clear error.
-
-This is the only file that calls scikit-learn's validation.
-"""
+"""The X and y of users become arrays in one layout, or a clear error: the only file that calls ``validate_data``."""
 
 from __future__ import annotations
 
@@ -17,6 +14,9 @@ from maxmargin.core.rows import Array
 from maxmargin.kernels.points import as_objects, holds_objects
 
 Layout: TypeAlias = dict[str, Any]  # what scikit-learn's validation is to make of X
+_LAYOUT: Layout = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "C"}
+DENSE: Layout = _LAYOUT | {"accept_sparse": False}
+DENSE_OF_ANY_NUMBERS: Layout = DENSE | {"dtype": "numeric"}
 
 
 def training_data(estimator: Any, X: Any, y: Any, objects: bool, square: bool) -> tuple[Any, Array]:
@@ -73,27 +73,6 @@ def prediction_data(estimator: Any, X: Any, objects: bool) -> Any:
     if objects and holds_objects(X):
         return as_objects(X)
     return unlabelled_data(estimator, X, reset=False)
-
-
-_LAYOUT: Layout = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "C"}
-DENSE: Layout = _LAYOUT | {"accept_sparse": False}
-DENSE_OF_ANY_NUMBERS: Layout = DENSE | {"dtype": "numeric"}
-
-
-def stream_classes(estimator: Any, y: Array, classes: Any) -> Array:
-    """All labels of a stream: the first call of ``partial_fit`` names them, later ones must agree."""
-    known = getattr(estimator, "classes_", None)
-    if known is None:
-        if classes is None:
-            name = type(estimator).__name__
-            raise ValueError(f"{name}.partial_fit: the first call needs classes, the list of all labels there will be.")
-        known = np.unique(classes)
-    elif classes is not None and not np.array_equal(np.unique(classes), known):
-        raise ValueError(f"classes={classes!r} is not what the first call said: {known!r}.")
-    unknown = np.setdiff1d(y, known)
-    if len(unknown):
-        raise ValueError(f"y holds labels that classes did not name: {unknown!r}.")
-    return known
 
 
 def non_negative(estimator: Any, X: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Parameters: what each must be, in words and as a test."""
+"""Parameters of estimators: what each must be, in words and as a test."""
 
 from __future__ import annotations
 
@@ -51,14 +51,20 @@ def numbers(value: Any) -> Array | None:
 def one_of(*options: Any) -> Rule:
     """One of a few values, most of them words."""
     named = ", ".join(repr(option) for option in options)
-    return Rule(
-        f"one of {named}", lambda value: any(value is o or (isinstance(o, str) and value == o) for o in options)
-    )
+
+    def holds(value: Any) -> bool:
+        if isinstance(value, str):
+            return value in [option for option in options if isinstance(option, str)]
+        return any(value is option for option in options)  # an array compared with a word is no truth value
+
+    return Rule(f"one of {named}", holds)
 
 
 # Parameters that several estimators have, with one meaning.
 COMMON_RULES: dict[str, Rule] = {
-    "fit_intercept": Rule("True, False or 'regularized'", lambda v: boolean(v) or v == "regularized"),
+    "fit_intercept": Rule(
+        "True, False or 'regularized'", lambda v: boolean(v) or (isinstance(v, str) and v == "regularized")
+    ),
     "tol": Rule("a number > 0", positive),
     "max_iter": Rule("-1 (no limit) or an integer >= 0", lambda v: integer(v) and v >= -1),
     "time_limit": Rule("a number of seconds > 0, or None", lambda v: v is None or positive(v)),

@@ -14,16 +14,20 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+Estimator = TypeVar("Estimator")
 OF_VALIDATION = ("n_features_in_", "feature_names_in_")  # what scikit-learn's validation notes down
 
 
-def draft(estimator: Any) -> Any:
+def draft(estimator: Estimator) -> Estimator:
     """A shallow copy with the parameters of ``estimator`` and what its last fit saw, for validation to write on."""
     return copy.copy(estimator)
 
 
 def commit(estimator: Any, draft: Any, fitted: Mapping[str, Any]) -> None:
-    """Sets: the fitted attributes, all of them in one step; those of an earlier fit that are not among them go."""
+    """Sets: the fitted attributes, all of them in one step; those of an earlier fit that are not among them go.
+
+    The new dictionary is ready before it takes the place of the old one: Ctrl-C finds one model or the other.
+    """
     seen = {name: vars(draft)[name] for name in OF_VALIDATION if name in vars(draft)}
     before = vars(estimator).get("_fitted_names", ())
     kept = {name: value for name, value in vars(estimator).items() if name not in before}

@@ -1,4 +1,4 @@
-"""Weights of rows and classes."""
+"""Weights of rows and classes: finite, >= 0, and not all of them zero."""
 
 from __future__ import annotations
 
@@ -57,14 +57,3 @@ def class_costs(class_weight: Any, classes: Array, y: Array, weights: Array) -> 
     if not np.all((factors >= 0) & np.isfinite(factors)):
         raise ValueError(f"class_weight must give a finite weight >= 0 to every class; got {class_weight!r}.")
     return factors
-
-
-def at_least_two(classes: Array, name: str) -> None:
-    """A classifier needs two classes."""
-    if len(classes) < 2:
-        found = f"only class {classes[0]}" if len(classes) else "no class"
-        raise ValueError(
-            f"{name} needs rows of at least 2 classes; y holds {found} "
-            "(rows with sample_weight 0 do not count). The number of classes has to be greater than one; "
-            f"got {len(classes)} class."
-        )

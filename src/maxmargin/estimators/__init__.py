@@ -2,7 +2,8 @@
 
 from maxmargin.estimators.linear_svc import LinearSVC
 from maxmargin.estimators.linear_svr import LinearSVR
-from maxmargin.estimators.sgd import SGDSVC, SGDSVR
+from maxmargin.estimators.sgd_svc import SGDSVC
+from maxmargin.estimators.sgd_svr import SGDSVR
 from maxmargin.estimators.svc import SVC
 
 __all__ = ["SGDSVC", "SGDSVR", "SVC", "LinearSVC", "LinearSVR"]

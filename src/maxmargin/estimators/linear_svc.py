@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.metaestimators import available_if
@@ -17,20 +16,14 @@ from maxmargin import checks
 from maxmargin.certificates.screening import proved_zeros
 from maxmargin.core import limits
 from maxmargin.core.rows import Array
+from maxmargin.estimators.probabilities import probabilities
 from maxmargin.estimators.reductions import RULES as MULTICLASS_RULES
 from maxmargin.estimators.reductions import is_joint, joint_loss, reduction_of
+from maxmargin.estimators.rules import LINEAR_RULES, is_loss
 from maxmargin.estimators.warm import KeepsForNextFit
 from maxmargin.losses import Hinge, HuberHinge, Logistic, SquaredHinge
 from maxmargin.machines.joint import JOINT_MACHINE, ZERO_WEIGHT, solve_linear_joint
-from maxmargin.machines.linear import (
-    RULES,
-    LinearTraining,
-    Tasks,
-    cost_of,
-    few_merged,
-    fit_machines,
-    is_loss,
-)
+from maxmargin.machines.linear import LinearTraining, Tasks, cost_of, few_merged, fit_machines
 from maxmargin.multiclass import Reduction
 from maxmargin.problems.box import Bias
 from maxmargin.problems.solution import Certificate, Progress, Status
@@ -42,17 +35,8 @@ _LOSSES: dict[str, Callable[[], Any]] = {
     "logistic": Logistic,
     "huber_hinge": HuberHinge,
 }
-_RULES = RULES | MULTICLASS_RULES | {"loss": is_loss(True, *_LOSSES)}
+_RULES = LINEAR_RULES | MULTICLASS_RULES | {"loss": is_loss(True, *_LOSSES)}
 _SPARSE_WEIGHTS = ("squared_hinge", "logistic")
-
-
-def probabilities(values: Array) -> Array:
-    """P(class | x) of decision values under the logistic loss."""
-    if values.ndim == 1:
-        return np.column_stack([expit(-values), expit(values)])
-    shares = expit(values)
-    sums = shares.sum(axis=1, keepdims=True)
-    return np.divide(shares, sums, out=np.full_like(shares, 1.0 / shares.shape[1]), where=sums > 0)
 
 
 def _has_probabilities(model: LinearSVC) -> bool:

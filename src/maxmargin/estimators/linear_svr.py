@@ -14,9 +14,10 @@ from maxmargin import checks
 from maxmargin.checks import Rule
 from maxmargin.core import limits
 from maxmargin.core.rows import Array
+from maxmargin.estimators.rules import LINEAR_RULES, is_loss
 from maxmargin.estimators.warm import KeepsForNextFit
 from maxmargin.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
-from maxmargin.machines.linear import RULES, Tasks, cost_of, few_merged, fit_machines, is_loss
+from maxmargin.machines.linear import Tasks, cost_of, few_merged, fit_machines
 from maxmargin.multiclass import Task
 from maxmargin.problems.solution import Certificate, Progress, Status
 
@@ -24,7 +25,7 @@ _LOSSES: dict[str, Callable[[float], Any]] = {
     "epsilon_insensitive": EpsilonInsensitive,
     "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
 }
-_RULES = {name: rule for name, rule in RULES.items() if name != "penalty"} | {
+_RULES = {name: rule for name, rule in LINEAR_RULES.items() if name != "penalty"} | {
     "loss": is_loss(False, *_LOSSES),
     "epsilon": Rule("a finite number >= 0", lambda v: checks.number(v) and v >= 0),
 }

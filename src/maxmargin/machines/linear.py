@@ -11,54 +11,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from maxmargin import checks
-from maxmargin.checks import Rule
 from maxmargin.core import limits
 from maxmargin.core.rows import Array, rows_of
 from maxmargin.core.threads import effective_jobs, task_map
 from maxmargin.core.twins import WIDE, find_twins, find_twins_among_many
 from maxmargin.estimators.progress import SklearnPairs, SklearnSteps, TimeShares, printer
 from maxmargin.estimators.reductions import bias_of
-from maxmargin.losses import CustomLoss, HuberHinge
-from maxmargin.losses.base import compiled
 from maxmargin.multiclass import Task
 from maxmargin.problems.box import Bias
 from maxmargin.problems.design import Design
 from maxmargin.problems.linear import LinearProblem
-from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Point, Progress, Solution, Status, combine
-from maxmargin.solvers import Options, solve
-from maxmargin.solvers.contract import Watch
-from maxmargin.solvers.linear.choose import NAMED
-
-
-def is_loss(of_labels: bool, *names: str, custom: bool = True) -> Rule:
-    """One of the named losses, or a loss object; built-in ones are either for labels or for numbers."""
-    kind = "labels" if of_labels else "numbers"
-    words = f"one of {', '.join(map(repr, names))}, a loss of maxmargin.losses for {kind}"
-    words += ", or an object with the methods of CustomLoss" if custom else ""
-
-    def holds(value: Any) -> bool:
-        if isinstance(value, str):
-            return value in names
-        if compiled(value):
-            return (
-                value.one_sided == of_labels
-                and all(size >= 0 for size in value)
-                and not (isinstance(value, HuberHinge) and value.h == 0)
-            )
-        return custom and not isinstance(value, type) and isinstance(value, CustomLoss)
-
-    return Rule(words, holds)
-
-
-RULES: dict[str, Rule] = checks.COMMON_RULES | {
-    "C": Rule("a finite number > 0", lambda v: checks.positive(v) and checks.number(v)),
-    "lam": Rule("a number > 0, or None", lambda v: v is None or (checks.positive(v) and checks.number(v))),
-    "lam_form": checks.one_of("mean", "sum"),
-    "intercept_scaling": Rule("a number > 0", lambda v: checks.positive(v) and checks.number(v)),
-    "penalty": checks.one_of("l2", "l1"),
-    "solver": checks.one_of("auto", *NAMED),
-}
+from maxmargin.solvers.choose import SMALL_ROWS
+from maxmargin.solvers.linear.solve import LinearOptions, solve_linear
 
 
 class Tasks(NamedTuple):
@@ -173,7 +138,7 @@ class LinearTraining:
     def _one(self, index: int, shares: TimeShares, start: Point | None) -> Solution:
         tasks, estimator = self.tasks, self.estimator
         problem = self.problem(index)
-        options = Options(
+        options = LinearOptions(
             tol=estimator.tol,
             start=start,
             max_iter=estimator.max_iter,
@@ -183,7 +148,7 @@ class LinearTraining:
             seed=self.seed,
         )
         with self.machines.pair() if len(tasks.machines) > 1 else nullcontext():
-            return solve(problem, options, estimator.solver)
+            return solve_linear(problem, estimator.solver, options)
 
     def problem(self, index: int) -> LinearProblem:
         """The problem of one machine."""
@@ -195,17 +160,17 @@ class LinearTraining:
             costs = tasks.costs[machine.rows]
         return LinearProblem(design, machine.signs, costs, tasks.loss, self.bias, self.estimator.penalty)
 
-    def _watcher(self, index: int) -> Watch:
+    def _watcher(self, index: int) -> Callable[[Progress, Callable[[], Array]], bool]:
         """Everyone who wants to know of a step; True where one of them asks to stop."""
         estimator, n_tasks = self.estimator, len(self.tasks.machines)
         show = printer("" if n_tasks == 1 else f"{self.tasks.machines[index].name} ") if estimator.verbose else None
 
-        def watch(seen: Progress, point: Callable[[], Point]) -> bool:
+        def watch(seen: Progress, weights: Callable[[], Array]) -> bool:
             if show:
                 show(seen)
             stop = self.machines.stopped or (bool(estimator.callback(seen)) if estimator.callback else False)
             if self.steps:
-                stop |= self.steps.step(lambda: self.model([point().v]))
+                stop |= self.steps.step(lambda: self.model([weights()]))
             return stop
 
         return watch

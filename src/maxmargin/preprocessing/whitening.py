@@ -15,7 +15,7 @@ from maxmargin.core.rows import Array
 from maxmargin.preprocessing.moments import Moments, moments
 
 BLOCK_ROWS = 4096  # rows that are centred at a time
-ROUNDING = 4.0 * np.finfo(np.float64).eps  # a deviation of so little of the mean is none
+ROUNDING = 4.0 * np.finfo(np.float64).eps  # a deviation below this share of the mean is none
 _SWITCH = Rule("True or False", checks.boolean)
 _RULES = {
     "center": _SWITCH,
@@ -91,6 +91,15 @@ class Whitener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     True
     """
 
+    mean_: Array
+    var_: Array
+    scale_: Array
+    decorrelation_: Array | None
+    n_samples_seen_: float
+    _spread: Spread
+    _centred: bool
+    _correlation_root: Array | None
+
     def __init__(
         self, *, center: bool = True, scale: bool = True, decorrelate: bool = False, ridge: float = 1e-8
     ) -> None:
@@ -105,7 +114,6 @@ class Whitener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    @checks.all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn means, deviations and correlations.
 
@@ -124,19 +132,22 @@ class Whitener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             The fitted transformer.
         """
         checks.check_parameters(self, _RULES)
-        self._learn(self._spread_of(*checks.weighted(sample_weight, self._rows(X, reset=True))))
+        draft = checks.draft(self)
+        spread = draft._spread_of(*checks.weighted(sample_weight, draft._rows(X, reset=True)))
+        checks.commit(self, draft, draft._model(spread))
         return self
 
-    @checks.all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same as one ``fit`` on all rows so far; rows of weight zero teach nothing."""
         checks.check_parameters(self, _RULES)
         if not hasattr(self, "_spread"):
             return self.fit(X, y, sample_weight)
-        weights, X = checks.weighted(sample_weight, self._rows(X, reset=False), all_zero=True)
+        draft = checks.draft(self)
+        weights, X = checks.weighted(sample_weight, draft._rows(X, reset=False), all_zero=True)
         if self.decorrelate and self._spread.scatter is None:
             raise ValueError("Whitener: correlations were not counted from the first rows on; use fit to start again.")
-        self._learn(self._spread.merged(self._spread_of(weights, X)) if len(weights) else self._spread)
+        spread = self._spread.merged(draft._spread_of(weights, X)) if len(weights) else self._spread
+        checks.commit(self, draft, draft._model(spread))
         return self
 
     def transform(self, X: Any) -> Any:
@@ -171,8 +182,8 @@ class Whitener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         found = moments(X, weights)
         return Spread(found, _scatter(X, found.means[0], weights) if self.decorrelate else None)
 
-    def _learn(self, spread: Spread) -> None:
-        """Sets: mean_, var_, scale_, decorrelation_, n_samples_seen_; or nothing.
+    def _model(self, spread: Spread) -> dict[str, Any]:
+        """The fitted attributes.
 
         What ``center`` and ``decorrelate`` were is kept with them: changed, they wait for the next fit.
         """
@@ -186,10 +197,17 @@ class Whitener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         divides = bool(self.scale) & (deviations > ROUNDING * np.abs(mean))
         scale = np.where(divides, deviations, 1.0)
         roots = None if spread.scatter is None else self._roots(spread.scatter / weight / np.outer(scale, scale))
-        self._spread, self.n_samples_seen_ = spread, weight
-        self.mean_, self.var_, self.scale_ = mean, variances, scale
-        self._centred = bool(self.center)
-        self.decorrelation_, self._correlation_root = roots or (None, None)
+        decorrelation, correlation_root = roots or (None, None)
+        return {
+            "mean_": mean,
+            "var_": variances,
+            "scale_": scale,
+            "decorrelation_": decorrelation,
+            "n_samples_seen_": weight,
+            "_spread": spread,
+            "_centred": bool(self.center),
+            "_correlation_root": correlation_root,
+        }
 
     def _roots(self, R: Array) -> tuple[Array, Array]:
         """(R + ridge I)^(-1/2) and (R + ridge I)^(1/2), from R = V diag(v) V'."""

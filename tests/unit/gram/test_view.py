@@ -7,7 +7,7 @@ from maxmargin.core import buffers
 from maxmargin.gram import Gram, View
 from maxmargin.gram.budget import Residence
 from maxmargin.kernels import RBF, GramFunction, Linear, Precomputed, Sigmoid
-from maxmargin.problems.box import soft_margin
+from maxmargin.models import soft_margin
 from maxmargin.solvers import SMO, solve
 
 N, MANY = 600, 1300

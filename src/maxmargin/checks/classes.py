@@ -1,0 +1,36 @@
+"""The classes that labels may name: at least two, and in a stream those of its first call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.rows import Array
+
+
+def at_least_two(classes: Array, name: str) -> None:
+    """A classifier needs two classes."""
+    if len(classes) < 2:
+        found = f"only class {classes[0]}" if len(classes) else "no class"
+        raise ValueError(
+            f"{name} needs rows of at least 2 classes; y holds {found} "
+            "(rows with sample_weight 0 do not count). The number of classes has to be greater than one; "
+            f"got {len(classes)} class."
+        )
+
+
+def stream_classes(estimator: Any, y: Array, classes: Any) -> Array:
+    """All labels of a stream: the first call of ``partial_fit`` names them, later ones must agree."""
+    known = getattr(estimator, "classes_", None)
+    if known is None:
+        if classes is None:
+            name = type(estimator).__name__
+            raise ValueError(f"{name}.partial_fit: the first call needs classes, the list of all labels there will be.")
+        known = np.unique(classes)
+    elif classes is not None and not np.array_equal(np.unique(classes), known):
+        raise ValueError(f"classes={classes!r} is not what the first call said: {known!r}.")
+    unknown = np.setdiff1d(y, known)
+    if len(unknown):
+        raise ValueError(f"y holds labels that classes did not name: {unknown!r}.")
+    return known

@@ -1,0 +1,37 @@
+"""Classes: at least two, and in a stream those of its first call."""
+
+import numpy as np
+import pytest
+
+from maxmargin import checks
+
+
+class Stream:
+    pass
+
+
+def test_two_classes_are_needed():
+    checks.at_least_two(np.array([0, 1]), "Model")
+    with pytest.raises(ValueError, match="Model needs rows of at least 2 classes; y holds only class 7"):
+        checks.at_least_two(np.array([7]), "Model")
+    with pytest.raises(ValueError, match="y holds no class"):
+        checks.at_least_two(np.array([]), "Model")
+
+
+def test_the_first_call_names_the_classes():
+    stream = Stream()
+    np.testing.assert_array_equal(checks.stream_classes(stream, np.array([1]), [2, 1, 1]), [1, 2])
+    assert vars(stream) == {}
+    with pytest.raises(ValueError, match=r"Stream\.partial_fit: the first call needs classes"):
+        checks.stream_classes(stream, np.array([1]), None)
+
+
+def test_later_calls_agree():
+    stream = Stream()
+    stream.classes_ = np.array([1, 2])
+    assert checks.stream_classes(stream, np.array([1]), None) is stream.classes_
+    assert checks.stream_classes(stream, np.array([1]), [2, 1]) is stream.classes_
+    with pytest.raises(ValueError, match="not what the first call said"):
+        checks.stream_classes(stream, np.array([1]), [1, 2, 3])
+    with pytest.raises(ValueError, match="labels that classes did not name"):
+        checks.stream_classes(stream, np.array([3]), None)
