@@ -19,12 +19,14 @@ DEMONSTRATIONS = demonstrations()
 @pytest.mark.parametrize("name", list(DEMONSTRATIONS))
 def test_claims_hold(name):
     shown = DEMONSTRATIONS[name].run()
-    assert DEMONSTRATIONS[name].draws == (shown.figure is not None)
+    assert DEMONSTRATIONS[name].draws == (shown.draw is not None)
     assert shown.claims
     assert [sentence for sentence, holds in shown.claims if not holds] == []
     assert all(len(row) == len(table.header) for table in shown.tables for row in table.rows)
-    if shown.figure is not None:
-        pyplot().close(shown.figure)
+    if shown.draw is not None:
+        figure = shown.draw()
+        assert figure.axes
+        pyplot().close(figure)
 
 
 def test_every_demonstration_is_told():
@@ -43,8 +45,7 @@ def test_a_claim_that_fails_stops_the_page(tmp_path):
 
 def test_page_as_markdown(tmp_path):
     def run():
-        figure, _ = pyplot().subplots()
-        return Shown(figure, (Table(("||w||", "n"), [(0.123456, 3)]),), (("it holds", True),))
+        return Shown(lambda: pyplot().subplots()[0], (Table(("||w||", "n"), [(0.123456, 3)]),), (("it holds", True),))
 
     shown = Demonstration("a_name", "000", "A title", "Text with $x$.", run)
     page.write_page(page.Page("000", "Title", "Intro", [shown]), tmp_path)
@@ -144,7 +145,7 @@ def test_the_usual_place_is_tried_before_computing(name, unrun, monkeypatch, tmp
 
 
 def test_a_picture_that_fails_late_is_one_line(monkeypatch, tmp_path, capsys):
-    drawn = Demonstration("drawn", "000", "Drawn", "", lambda: Shown(figure=pyplot().figure()))
+    drawn = Demonstration("drawn", "000", "Drawn", "", lambda: Shown(pyplot().figure))
     monkeypatch.setattr("maxmargin.lectures.demonstrations", lambda: {"drawn": drawn})
 
     def full(*_):
