@@ -1,13 +1,18 @@
 """The demonstrations of the lecture notes: every claim holds, pages and the command line show them."""
 
+import importlib
+import inspect
 import os
 import pathlib
+import pkgutil
 import re
+import subprocess
 import sys
 
 import matplotlib as mpl
 import pytest
 
+import maxmargin.lectures
 from maxmargin.cli.main import main
 from maxmargin.lectures import Demonstration, Shown, Table, demonstrations, page, pages
 from maxmargin.report.plots import pyplot
@@ -17,8 +22,10 @@ DEMONSTRATIONS = demonstrations()
 
 
 @pytest.mark.parametrize("name", list(DEMONSTRATIONS))
-def test_claims_hold(name):
-    shown = DEMONSTRATIONS[name].run()
+def test_claims_hold(name, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "matplotlib.pyplot", None)  # what is computed needs no picture
+        shown = DEMONSTRATIONS[name].run()
     assert DEMONSTRATIONS[name].draws == (shown.draw is not None)
     assert shown.claims
     assert [sentence for sentence, holds in shown.claims if not holds] == []
@@ -34,6 +41,20 @@ def test_every_demonstration_is_told():
     for shown in DEMONSTRATIONS.values():
         assert len(shown.title) > 3, shown.name
         assert shown.text or shown.page == "errata", shown.name
+
+
+def test_pages_list_all_that_their_folders_hold():
+    """A demonstration is a public function without parameters that returns ``Shown``."""
+    names = [found.name for found in pkgutil.walk_packages(maxmargin.lectures.__path__, "maxmargin.lectures.")]
+    defined = {
+        f"{module}.{name}"
+        for module in names
+        for name, f in inspect.getmembers(importlib.import_module(module), inspect.isfunction)
+        if f.__module__ == module and not name.startswith("_")
+        if inspect.signature(f).return_annotation == "Shown" and not inspect.signature(f).parameters
+    }
+    listed = [f"{shown.run.__module__}.{shown.run.__name__}" for one in pages() for shown in one.demonstrations]
+    assert sorted(listed) == sorted(defined)
 
 
 def test_a_claim_that_fails_stops_the_page(tmp_path):
@@ -125,6 +146,24 @@ def test_words_need_neither_matplotlib_nor_a_place(monkeypatch, tmp_path, capsys
     (tmp_path / "demo").touch()  # where the folder would be
     assert main(["demo", "exponential_family"]) == 0
     assert "[holds]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["counting"], "[holds]"),
+        (["kkt_table", "--no-picture"], "[holds]"),
+        (["--no-picture"], "Accuracy on held-out rows"),
+    ],
+    ids=["text", "no picture", "machines"],
+)
+def test_an_installation_without_matplotlib_is_enough_for_words(arguments, words, tmp_path):
+    code = "import sys; sys.modules['matplotlib'] = None; from maxmargin.cli.main import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "demo", *arguments]
+    told = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert words in told.stdout
+    assert "Picture" not in told.stdout
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", [[], ["one"]], ids=["machines", "demonstration"])
