@@ -86,11 +86,12 @@ def fixed_schedule() -> Shown:
     How far to step? Searching is too hard, says the note, so the lengths are fixed: "eg. 1000 steps at 1e-3; 1000 steps
     at 1e-4; etc"; and convergence is too hard to test, so one takes a large number of steps and watches the error
     (002:192-195). Here that is done, one example at a time, with 400 rows of the breast cancer data, $\lambda = 0.01$,
-    and 169 rows to watch (scaled by what the 400 show). The steps sum to 1.1, and with all further seasons to 1.111...: the way that they can go is
-    bounded, however long one waits. After the first season the gradient of $S$ is short, what is left of the steps is
-    not enough to reach the optimum, and $S$ stays at more than twice its least value. The watched rows show little of
-    this: after the first season their accuracy is that of the optimum to within two points, and all further seasons
-    change it by a single row. An accuracy that has settled is no sign that $S$ is near its minimum.
+    and 169 rows to watch (scaled by what the 400 show). The steps sum to 1.1, and with all further seasons to 1.111...:
+    the way that they can go is bounded, however long one waits. After the first season the gradient of $S$ is short,
+    what is left of the steps is not enough to reach the optimum, and $S$ stays at more than twice its least value. The
+    watched rows show little of this: after the first season their accuracy is that of the optimum to within two points,
+    and all further seasons change it by a single row. An accuracy that has settled is no sign that $S$ is near its
+    minimum.
 
     Steps that fall like $1/(\lambda t)$ become as short as one likes, but their sum has no bound (second picture); with
     them the distance to the certified optimum shrinks for as long as one waits (`diminishing_seasons`, the mean of the
@@ -128,8 +129,7 @@ def fixed_schedule() -> Shown:
          way < 0.1 * away),
         (f"after 2000 steps S is {stopped:.0%} above the certified optimum, after four more seasons {later:.0%}",
          bool(1 < later < stopped < later + 0.02)),
-        ("from the end of its first season on the accuracy changes by one row of 169 at most, within two points of that "
-         "of the optimum",
+        ("after its first season the accuracy changes by one row of 169 at most, within two points of the optimum's",
          bool(np.ptp(note["accuracy"][9:]) < 1.5 / 169 and np.abs(note["accuracy"][9:] - goal).max() < 0.02)),
         (f"diminishing steps: {falling['above'][19]:.0%} above after 2000, {falling['above'][-1]:.0%} after 20000",
          bool(falling["above"][19] < 0.6 * stopped and falling["above"][-1] < 0.05)),

@@ -74,8 +74,8 @@ def black_art() -> Shown:
     rows of the breast cancer data, $C$ and $\gamma$ in factors of ten, five-fold cross-validation with the features
     scaled anew in every fold, every one of the fits certified. What is left of the art: the cells within one percent of
     the best form a band across three factors of ten in $C$, up to the grid's largest, and three in $\gamma$: the larger
-    $C$, the smaller $\gamma$, with $C\gamma$ between 0.01 and 0.1. Half steps around the best cell gain less than one standard error, and all cells of
-    the band do about as well on the 169 rows kept aside. Factors of ten are enough.
+    $C$, the smaller $\gamma$, with $C\gamma$ between 0.01 and 0.1. Half steps around the best cell gain less than one
+    standard error, and all cells of the band do about as well on the 169 rows kept aside. Factors of ten are enough.
     """
     Cs, gammas, half = CS, GAMMAS, (10**-0.5, 1, 10**0.5)
     grid = [[cross_validate(C, gamma) for gamma in gammas] for C in Cs]
