@@ -10,11 +10,12 @@ import subprocess
 import sys
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 
 import maxmargin.lectures
 from maxmargin.cli.main import main
-from maxmargin.lectures import Demonstration, Shown, Table, demonstrations, page, pages
+from maxmargin.lectures import Demonstration, Shown, Table, data, demonstrations, page, pages
 from maxmargin.report.plots import pyplot
 
 mpl.use("agg")
@@ -55,6 +56,17 @@ def test_pages_list_all_that_their_folders_hold():
     }
     listed = [f"{shown.run.__module__}.{shown.run.__name__}" for one in pages() for shown in one.demonstrations]
     assert sorted(listed) == sorted(defined)
+
+
+def test_rows_kept_aside_have_no_say_in_the_scaling():
+    train, aside = data.cancer_parts()
+    (rows, labels), (others, _) = data.scaled_by_first(train, aside)
+    np.testing.assert_allclose([rows.mean(axis=0), rows.var(axis=0) - 1], 0, atol=1e-9)
+    np.testing.assert_array_equal(labels, train[1])
+    (same, _), (far, _) = data.scaled_by_first(train, (aside[0] + 1e6, aside[1]))
+    np.testing.assert_array_equal(same, rows)
+    assert np.all(far > others)
+    assert aside[0].mean() > 10  # as measured: nobody has scaled them before
 
 
 def test_a_claim_that_fails_stops_the_page(tmp_path):
