@@ -28,7 +28,12 @@ def test_wrong_names_are_met_with_the_right_ones(arguments, words, capsys):
 
 
 @pytest.mark.parametrize(
-    ("option", "words"), [(["--wrong"], "unrecognized arguments: --wrong"), (["--picture", ""], "name a file")]
+    ("option", "words"),
+    [
+        (["--wrong"], "unrecognized arguments: --wrong"),
+        (["--picture", ""], "name a file"),
+        (["--picture", "a.png", "--no-picture"], "--no-picture: not allowed with argument --picture"),
+    ],
 )
 def test_wrong_options_are_told_with_the_usage_of_demo(option, words, capsys):
     with pytest.raises(SystemExit, match="2"):

@@ -91,10 +91,13 @@ def reached(name, links):
 def references():
     """What is defined in lectures and textbook, with all that its code names; both with their modules."""
     packages = (maxmargin.lectures, maxmargin.textbook)
-    files = [(package, path) for package in packages for path in pathlib.Path(package.__path__[0]).glob("*.py")]
-    return {
-        name: names for package, path in files for name, names in definitions(path, f"{package.__name__}.{path.stem}")
-    }
+    found = {}
+    for package in packages:
+        folder = pathlib.Path(package.__path__[0])
+        for path in folder.rglob("*.py"):
+            below = path.relative_to(folder).with_suffix("").parts
+            found |= definitions(path, ".".join((package.__name__, *below)))
+    return found
 
 
 def definitions(path, module):

@@ -1,15 +1,21 @@
 """The demonstrations of the lecture notes: every claim holds, pages and the command line show them."""
 
+import importlib
+import inspect
 import os
 import pathlib
+import pkgutil
 import re
+import subprocess
 import sys
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 
+import maxmargin.lectures
 from maxmargin.cli.main import main
-from maxmargin.lectures import Demonstration, Shown, Table, demonstrations, page, pages
+from maxmargin.lectures import Demonstration, Shown, Table, data, demonstrations, page, pages
 from maxmargin.report.plots import pyplot
 
 mpl.use("agg")
@@ -17,14 +23,18 @@ DEMONSTRATIONS = demonstrations()
 
 
 @pytest.mark.parametrize("name", list(DEMONSTRATIONS))
-def test_claims_hold(name):
-    shown = DEMONSTRATIONS[name].run()
-    assert DEMONSTRATIONS[name].draws == (shown.figure is not None)
+def test_claims_hold(name, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "matplotlib.pyplot", None)  # what is computed needs no picture
+        shown = DEMONSTRATIONS[name].run()
+    assert DEMONSTRATIONS[name].draws == (shown.draw is not None)
     assert shown.claims
     assert [sentence for sentence, holds in shown.claims if not holds] == []
     assert all(len(row) == len(table.header) for table in shown.tables for row in table.rows)
-    if shown.figure is not None:
-        pyplot().close(shown.figure)
+    if shown.draw is not None:
+        figure = shown.draw()
+        assert figure.axes
+        pyplot().close(figure)
 
 
 def test_every_demonstration_is_told():
@@ -32,6 +42,31 @@ def test_every_demonstration_is_told():
     for shown in DEMONSTRATIONS.values():
         assert len(shown.title) > 3, shown.name
         assert shown.text or shown.page == "errata", shown.name
+
+
+def test_pages_list_all_that_their_folders_hold():
+    """A demonstration is a public function without parameters that returns ``Shown``."""
+    names = [found.name for found in pkgutil.walk_packages(maxmargin.lectures.__path__, "maxmargin.lectures.")]
+    defined = {
+        f"{module}.{name}"
+        for module in names
+        for name, f in inspect.getmembers(importlib.import_module(module), inspect.isfunction)
+        if f.__module__ == module and not name.startswith("_")
+        if inspect.signature(f).return_annotation == "Shown" and not inspect.signature(f).parameters
+    }
+    listed = [f"{shown.run.__module__}.{shown.run.__name__}" for one in pages() for shown in one.demonstrations]
+    assert sorted(listed) == sorted(defined)
+
+
+def test_rows_kept_aside_have_no_say_in_the_scaling():
+    train, aside = data.cancer_parts()
+    (rows, labels), (others, _) = data.scaled_by_first(train, aside)
+    np.testing.assert_allclose([rows.mean(axis=0), rows.var(axis=0) - 1], 0, atol=1e-9)
+    np.testing.assert_array_equal(labels, train[1])
+    (same, _), (far, _) = data.scaled_by_first(train, (aside[0] + 1e6, aside[1]))
+    np.testing.assert_array_equal(same, rows)
+    assert np.all(far > others)
+    assert aside[0].mean() > 10  # as measured: nobody has scaled them before
 
 
 def test_a_claim_that_fails_stops_the_page(tmp_path):
@@ -43,8 +78,7 @@ def test_a_claim_that_fails_stops_the_page(tmp_path):
 
 def test_page_as_markdown(tmp_path):
     def run():
-        figure, _ = pyplot().subplots()
-        return Shown(figure, (Table(("||w||", "n"), [(0.123456, 3)]),), (("it holds", True),))
+        return Shown(lambda: pyplot().subplots()[0], (Table(("||w||", "n"), [(0.123456, 3)]),), (("it holds", True),))
 
     shown = Demonstration("a_name", "000", "A title", "Text with $x$.", run)
     page.write_page(page.Page("000", "Title", "Intro", [shown]), tmp_path)
@@ -126,6 +160,24 @@ def test_words_need_neither_matplotlib_nor_a_place(monkeypatch, tmp_path, capsys
     assert "[holds]" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["counting"], "[holds]"),
+        (["kkt_table", "--no-picture"], "[holds]"),
+        (["--no-picture"], "Accuracy on held-out rows"),
+    ],
+    ids=["text", "no picture", "machines"],
+)
+def test_an_installation_without_matplotlib_is_enough_for_words(arguments, words, tmp_path):
+    code = "import sys; sys.modules['matplotlib'] = None; from maxmargin.cli.main import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "demo", *arguments]
+    told = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert words in told.stdout
+    assert "Picture" not in told.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("name", [[], ["one"]], ids=["machines", "demonstration"])
 def test_the_usual_place_is_tried_before_computing(name, unrun, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
@@ -144,7 +196,7 @@ def test_the_usual_place_is_tried_before_computing(name, unrun, monkeypatch, tmp
 
 
 def test_a_picture_that_fails_late_is_one_line(monkeypatch, tmp_path, capsys):
-    drawn = Demonstration("drawn", "000", "Drawn", "", lambda: Shown(figure=pyplot().figure()))
+    drawn = Demonstration("drawn", "000", "Drawn", "", lambda: Shown(pyplot().figure))
     monkeypatch.setattr("maxmargin.lectures.demonstrations", lambda: {"drawn": drawn})
 
     def full(*_):

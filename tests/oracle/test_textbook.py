@@ -184,6 +184,13 @@ class TestStochasticGradientDescent:
         assert [row["eta"] for row in history] == [1e-3, pytest.approx(1e-4)]
         assert history[-1]["accuracy"] == np.mean(np.sign(X[400:] @ a + b) == y[400:]) > 0.9
 
+    def test_a_score_of_zero_is_class_plus_one(self):
+        assert sgd.predict(np.ones(1), 0.0, np.array([[-1.0], [0.0], [1.0]])).tolist() == [-1.0, 1.0, 1.0]
+        rows, signs = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
+        watched = np.array([[2.0], [0.0], [0.0], [-3.0]]), np.array([1.0, 1.0, -1.0, -1.0])
+        _, history = sgd.stochastic_gradient_descent(rows, signs, 0.1, [(0, 0.1)], 0, held_out=watched)
+        assert history[0]["accuracy"] == 0.5  # before any step a = 0 and b = 0: every score is zero, every row +1
+
 
 class TestQuadraticPrograms:
     @pytest.mark.parametrize(("C", "p"), [(0.1, 1), (1.0, 1), (10.0, 2)])

@@ -52,7 +52,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     demo.add_argument(
         "--list", action="store_true", help="the names of all demonstrations, or of those with NAME in it"
     )
-    demo.add_argument("--picture", type=_file, help="where to draw; demo/machines.png or demo/NAME.png if omitted")
+    pictures = demo.add_mutually_exclusive_group()
+    pictures.add_argument("--picture", type=_file, help="where to draw; demo/machines.png or demo/NAME.png if omitted")
+    pictures.add_argument("--no-picture", action="store_true", help="words and numbers only; needs no matplotlib")
     _check_command(arguments, commands.choices)
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
@@ -85,9 +87,9 @@ def _run(options: argparse.Namespace) -> int:
     if options.list:
         list_demonstrations(options.name or "")
     elif options.name is None:
-        run_demo(options.picture or pathlib.Path("demo/machines.png"))
+        run_demo(None if options.no_picture else options.picture or pathlib.Path("demo/machines.png"))
     else:
-        return run_demonstration(options.name, options.picture)
+        return run_demonstration(options.name, options.picture, draws=not options.no_picture)
     return 0
 
 
@@ -106,8 +108,8 @@ def list_demonstrations(part: str = "") -> None:
     print("\n\n".join(lists))
 
 
-def run_demonstration(name: str, picture: pathlib.Path | None) -> int:
-    """Compute, print and draw one demonstration; returns 1 if a claim does not hold."""
+def run_demonstration(name: str, picture: pathlib.Path | None, draws: bool = True) -> int:
+    """Compute, print and, unless ``draws`` is false, draw one demonstration; returns 1 if a claim does not hold."""
     from maxmargin.lectures import demonstrations
     from maxmargin.lectures.page import in_words
 
@@ -117,12 +119,13 @@ def run_demonstration(name: str, picture: pathlib.Path | None) -> int:
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise RefusedError(f"There is no demonstration called {name!r}.{hint} All names: maxmargin demo --list")
     path = picture or pathlib.Path("demo") / f"{name}.png"
-    if known[name].draws:
+    draws = draws and known[name].draws
+    if draws:
         _check_drawing(path)
     shown = known[name].run()
     print(in_words(known[name], shown, max(LEAST_WIDTH, shutil.get_terminal_size((USUAL_WIDTH, 24)).columns)))
-    if shown.figure is not None:
-        _save(shown.figure, path)
+    if draws and shown.draw is not None:
+        _save(shown.draw(), path)
     elif picture is not None:
         print(f"\nThis demonstration has no picture: {picture} is not written.")
     return 0 if all(holds for _, holds in shown.claims) else 1
@@ -155,8 +158,11 @@ def _save(figure: Any, path: pathlib.Path) -> None:
     print(f"\nPicture: {path.resolve()}")
 
 
-def run_demo(picture: pathlib.Path) -> None:
-    """Breast cancer data: accuracy on held-out rows and the certificate; then two machines drawn in the plane."""
+def run_demo(picture: pathlib.Path | None) -> None:
+    """Breast cancer data: accuracy on held-out rows and the certificate; then two machines drawn in the plane.
+
+    Without a place for the picture nothing is drawn.
+    """
     from sklearn.datasets import load_breast_cancer
     from sklearn.model_selection import train_test_split
     from sklearn.pipeline import make_pipeline
@@ -164,7 +170,8 @@ def run_demo(picture: pathlib.Path) -> None:
 
     from maxmargin.estimators import SVC
 
-    _check_drawing(picture)
+    if picture is not None:
+        _check_drawing(picture)
     X, y = load_breast_cancer(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
     machine = SVC(C=10, gamma=0.01)
@@ -177,7 +184,8 @@ def run_demo(picture: pathlib.Path) -> None:
     bound = len(machine.support_) / len(y_train)
     print(f"Support vectors: {len(machine.support_)}; at most {bound:.1%} leave-one-out error")
     print(f"Margin 1/||w||: {machine.margin_:.4f}\n\n{machine.certificate_!r}")
-    draw_demo(picture)
+    if picture is not None:
+        draw_demo(picture)
 
 
 def _seconds(work: Callable[[], Any]) -> float:

@@ -2,9 +2,10 @@
 
 page         what a demonstration returns, the list of all of them, pages as Markdown
 drawing      points, lines and regions, drawn the same everywhere
+data         what the demonstrations compute with
 note_000 ... note_004, convergence, errata
-             one module per page; a function per demonstration, in the order of the page
-_*           what the demonstrations of one page compute and draw with
+             a page each: a title, a text, and DEMONSTRATIONS in the order of the page. A folder has one file per theme;
+             every function there that returns ``Shown`` is a demonstration
 """
 
 from maxmargin.lectures.page import Demonstration as Demonstration

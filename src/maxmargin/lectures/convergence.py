@@ -34,7 +34,7 @@ C = 0.1
 
 
 class Run(NamedTuple):
-    """One algorithm: its distance to the optimum after so many iterations and seconds."""
+    """One algorithm: its distance to the optimum after this many iterations and seconds."""
 
     name: str
     iterations: list[int]
@@ -65,7 +65,7 @@ def convergence() -> Shown:
     exact = [name for name in ends if name in _EXACT]
     part = soft_margin.dual(X[:57] @ X[:57].T, y[:57], C)[1][-1]["iteration"]
     whole = next(run.iterations[-1] for run in runs if run.name == "interior point, dual")
-    return Shown(_draw(runs), (_table(runs),), (
+    return Shown(lambda: _draw(runs), (_table(runs),), (
         ("algorithm 1 with its line search stops above 0.5 %", ends["1: line search"] > 5e-3),
         ("diminishing steps end below 1e-3", max(ends["1: diminishing"], ends["24: diminishing"]) < 1e-3),
         ("stochastic gradient descent with falling steps ends below 1e-3", ends["SGD"] < 1e-3),
@@ -106,13 +106,15 @@ def smooth_convergence() -> Shown:
         runs.append(_fitted(f"LinearSVC, {loss}", LinearSVC(loss=loss, C=C, tol=1e-8), X, y, best / lam))
     ends = [run.distance[-1] for run in runs]
     late = [pair for run in runs[::3] for pair in pairwise(run.distance) if 1e-7 < pair[0] < 0.1]
-    return Shown(_draw(runs), (_table(runs),), (
+    return Shown(lambda: _draw(runs), (_table(runs),), (
         ("all six end below 1e-6", max(ends) < 1e-6),
         ("Newton's method needs fewer than ten steps", max(run.iterations[-1] for run in runs[::3]) < 10),
         ("from a distance below 0.1 on, each of its steps leaves at most 5 times the square of the last distance",
          len(late) >= 6 and all(after < 5 * before**2 for before, after in late)),
     ))  # fmt: skip
 
+
+DEMONSTRATIONS = (convergence, smooth_convergence)
 
 # A colour and a mark for each of twelve lines.
 COLOURS = (*PALETTE, "#000000", "#e53e3e", "#63b3ed", "#84cc16")

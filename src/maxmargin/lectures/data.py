@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, make_moons
 
 from maxmargin.core.rows import Array
+from maxmargin.preprocessing import Whitener
 
 # Table 23.1 of note 004; the first eight are positive.
 TABLE_23_1 = np.array(
@@ -25,18 +26,35 @@ XOR = np.array([[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])
 XOR_SIGNS = np.array([1.0, 1.0, -1.0, -1.0])
 
 
+Part = tuple[Array, Array]  # rows and their labels
+
+
 @cache
-def cancer() -> tuple[Array, Array]:
-    """Breast cancer: 569 rows, 30 features of mean 0 and variance 1, labels -1 (malignant) and +1."""
+def cancer() -> Part:
+    """Breast cancer: 569 rows, 30 features of mean 0 and variance 1, labels -1 (malignant) and +1.
+
+    For demonstrations that train on all rows; those that keep rows aside take ``cancer_parts``.
+    """
+    X, y = _cancer_measured()
+    return Whitener().fit_transform(X), y
+
+
+def _cancer_measured() -> Part:
     X, y = (np.asarray(part) for part in load_breast_cancer(return_X_y=True))
-    return (X - X.mean(axis=0)) / X.std(axis=0), 2.0 * y - 1
+    return X, 2.0 * y - 1
 
 
-def cancer_parts(n: int = 400) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """The breast cancer data, shuffled: n rows to train on, and the others kept aside."""
-    X, y = cancer()
+def cancer_parts(n: int = 400) -> tuple[Part, Part]:
+    """The breast cancer data as measured, shuffled: n rows to train on, and the others kept aside."""
+    X, y = _cancer_measured()
     order = np.random.default_rng(0).permutation(len(y))
     return (X[order[:n]], y[order[:n]]), (X[order[n:]], y[order[n:]])
+
+
+def scaled_by_first(train: Part, *others: Part) -> list[Part]:
+    """All parts with means and variances of the first one, which alone may be known, taken out."""
+    whitener = Whitener().fit(train[0])
+    return [(whitener.transform(X), y) for X, y in (train, *others)]
 
 
 @cache

@@ -15,7 +15,7 @@ PALETTE = ("#2b6cb0", "#c05621", "#2f855a", "#6b46c1", "#b83280", "#b7791f", "#0
 
 
 def panels(*rows: int, width: float | None = None, height: float = 3.4) -> tuple[Any, Any]:
-    """A figure with so many panels in its first row, second row and so on, each row spread over the whole width.
+    """A figure with this many panels in its first row, second row and so on, each row spread over the whole width.
 
     Returns the figure and its axes, row by row. ``height`` is that of a row; a figure with more than one panel in a row
     is as wide as a page, so that its letters are as large for the reader as their font size says.
@@ -71,3 +71,27 @@ def field(axes: Any, decide: Any, levels: tuple[float, ...] = (-1, 0, 1), n: int
     if marks:
         styles = ["-" if level == 0 else "--" for level in marks]
         axes.contour(xs, ys, f, levels=marks, colors=INK, linestyles=styles, linewidths=1.2)
+
+
+def label(axes: Any, x: str, y: str, title: str, **more: Any) -> None:
+    """Names of both axes and a title; ``more`` are other properties."""
+    axes.set(xlabel=x, ylabel=y, title=title, **more)
+
+
+def plane(axes: Any, title: str) -> None:
+    """Names for axes that show the plane of the examples."""
+    label(axes, "$x_1$", "$x_2$", title)
+
+
+def mark(axes: Any, text: str, at: Any, offset: tuple[float, ...] = (5, 4), **style: Any) -> None:
+    """A word beside a point."""
+    axes.annotate(text, at, offset, textcoords="offset points", **({"fontsize": 9} | style))
+
+
+def boundary(axes: Any, machine: Any, X: Any, y: Any, title: str) -> None:
+    """A machine in the plane: sides, f = 0 and f = +-1, examples."""
+    frame(axes, X)
+    field(axes, machine.decision_function, n=110)
+    points(axes, X, y, size=10)
+    plane(axes, title)
+    axes.title.set_fontsize(10)

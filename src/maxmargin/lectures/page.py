@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from maxmargin.core.files import whole_file
 from maxmargin.report.plots import save_figure
 
-MODULES = ("note_000", "note_001", "note_002", "note_003", "note_004", "convergence", "errata")
+LECTURES = ("note_000", "note_001", "note_002", "note_003", "note_004", "convergence", "errata")
 
 
 class Table(NamedTuple):
@@ -28,16 +28,17 @@ class Table(NamedTuple):
 class Shown(NamedTuple):
     """What one demonstration found.
 
-    ``claims`` are sentences with the result of their check; a page is not written while one of them fails.
+    ``claims`` are sentences with the result of their check; a page is not written while one of them fails. ``draw``
+    makes the figure: it alone needs matplotlib, and is called only where a picture is wanted.
     """
 
-    figure: Any = None
+    draw: Callable[[], Any] | None = None
     tables: tuple[Table, ...] = ()
     claims: tuple[tuple[str, bool], ...] = ()
 
 
 class Demonstration(NamedTuple):
-    """A function that computes and draws; its docstring is the text of the page: a title, then Markdown with TeX."""
+    """A function that computes; its docstring is the text of the page: a title, then Markdown with TeX."""
 
     name: str
     page: str
@@ -52,7 +53,7 @@ class Demonstration(NamedTuple):
 
 
 class Page(NamedTuple):
-    """All demonstrations of one module; ``name`` is 000 to 004, convergence or errata."""
+    """All demonstrations of one lecture; ``name`` is 000 to 004, convergence or errata."""
 
     name: str
     title: str
@@ -61,8 +62,8 @@ class Page(NamedTuple):
 
 
 def pages() -> list[Page]:
-    """Every page, with its demonstrations in the order in which their module defines them."""
-    return [_page(importlib.import_module(f"maxmargin.lectures.{name}")) for name in MODULES]
+    """Every page, with its demonstrations in the order in which its lecture lists them."""
+    return [_page(importlib.import_module(f"maxmargin.lectures.{name}")) for name in LECTURES]
 
 
 def demonstrations() -> dict[str, Demonstration]:
@@ -70,12 +71,10 @@ def demonstrations() -> dict[str, Demonstration]:
     return {shown.name: shown for page in pages() for shown in page.demonstrations}
 
 
-def _page(module: ModuleType) -> Page:
-    name = module.__name__.rpartition(".")[2].removeprefix("note_")
-    title, text = _title_and_text(module)
-    own = [f for f in vars(module).values() if inspect.isfunction(f) and f.__module__ == module.__name__]
-    shown = [f for f in own if not f.__name__.startswith("_")]
-    return Page(name, title, text, [Demonstration(f.__name__, name, *_title_and_text(f), f) for f in shown])
+def _page(lecture: ModuleType) -> Page:
+    name = lecture.__name__.rpartition(".")[2].removeprefix("note_")
+    listed = [Demonstration(f.__name__, name, *_title_and_text(f), f) for f in lecture.DEMONSTRATIONS]
+    return Page(name, *_title_and_text(lecture), listed)
 
 
 def _title_and_text(documented: Any) -> tuple[str, str]:
@@ -113,8 +112,8 @@ def _section(demonstration: Demonstration, shown: Shown, folder: pathlib.Path) -
     yield f"({demonstration.name.replace('_', '-')})="
     yield f"## {demonstration.title}"
     yield demonstration.text
-    if shown.figure is not None:
-        save_figure(shown.figure, folder / "images" / f"{demonstration.name}.png")
+    if shown.draw is not None:
+        save_figure(shown.draw(), folder / "images" / f"{demonstration.name}.png")
         yield f"![{demonstration.title}](images/{demonstration.name}.png)"
     yield from (_markdown(table) for table in shown.tables)
     if shown.claims:

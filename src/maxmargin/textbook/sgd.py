@@ -13,6 +13,11 @@ def gamma(a, b, X):
     return X @ a + b
 
 
+def predict(a, b, X):
+    """+1 where gamma >= 0, else -1: a score of exactly zero is class +1."""
+    return np.where(gamma(a, b, X) >= 0, 1.0, -1.0)
+
+
 def c(gamma, y, loss):
     """The cost of each example."""
     inputs.choice("loss", loss, "hinge", "logistic")
@@ -81,6 +86,6 @@ def stochastic_gradient_descent(X, y, lam, seasons, rng, k=1, loss="hinge", held
         at = (mean_a, mean_b) if average and done > half else (a, b)
         row = {"season": season, "eta": eta, "S": S(*at, X, y, lam, loss), "norm": np.linalg.norm(at[0])}
         if held_out is not None:
-            row["accuracy"] = np.mean(np.sign(gamma(*at, held_out[0])) == held_out[1])
+            row["accuracy"] = np.mean(predict(*at, held_out[0]) == held_out[1])
         history.append(row)
     return at, history
