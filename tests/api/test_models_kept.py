@@ -96,7 +96,7 @@ def interrupt_at_attribute(monkeypatch, kind, wanted):
 
 @pytest.mark.parametrize(("model", "method"), CALLS, ids=name_of)
 def test_after_ctrl_c_at_every_attribute(model, method, monkeypatch):
-    """Whatever attribute is set next, Ctrl-C strikes: all seasons, all that is stored at the end."""
+    """Whatever attribute is set next, Ctrl-C strikes: those of validation go to a draft, the others come in one step."""
     model = clone(model).fit(NAMED, Y)
     before, known = state(model), answers(model)
     rows = OTHER if method == "fit" and not getattr(model, "warm_start", False) else NAMED
@@ -107,11 +107,11 @@ def test_after_ctrl_c_at_every_attribute(model, method, monkeypatch):
                 getattr(model, method)(rows, Y)
             except KeyboardInterrupt:
                 assert met
-        if not met:
+        if not met or met == ["__dict__"]:  # the one step that makes it the new model
             break
         assert state(model) == before, met
         np.testing.assert_array_equal(answers(model), known)
-    assert moment > 3
+    assert moment >= 2
     assert answers(model, rows).shape[0] == 150
 
 

@@ -17,9 +17,10 @@ from maxmargin import checks
 from maxmargin.checks import Rule
 from maxmargin.core.rows import Array, finite_squared_norms, rows_of
 from maxmargin.core.threads import effective_jobs, thread_map
-from maxmargin.estimators.linear_svc import probabilities
+from maxmargin.estimators.probabilities import probabilities
+from maxmargin.estimators.rules import is_loss
 from maxmargin.losses import EpsilonInsensitive, Hinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
-from maxmargin.machines.linear import few_merged, is_loss
+from maxmargin.machines.linear import few_merged
 from maxmargin.solvers.choose import SMALL_ROWS
 from maxmargin.solvers.linear.sgd import STEPS, Descent, Iterates
 
