@@ -140,7 +140,7 @@ def test_an_error_of_numpy_names_the_parameter_too(monkeypatch):
     def full(*_):
         raise MemoryError("Unable to allocate 7.28 TiB for an array")
 
-    monkeypatch.setattr("maxmargin.machines.kernel.Gram", full)
+    monkeypatch.setattr("maxmargin.machines.matrices.Gram", full)
     with pytest.raises(MemoryError, match=r"7.28 TiB for an array. It may use 20 MB .* Lower cache_size"):
         SVC(cache_size=20).fit([[0.0], [1.0]], [0, 1])
 

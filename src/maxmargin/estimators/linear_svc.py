@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -13,21 +13,27 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import checks
-from maxmargin.certificates.screening import proved_zeros
 from maxmargin.core import limits
 from maxmargin.core.rows import Array
+from maxmargin.estimators.fitting import OF_WEIGHTS, fit
+from maxmargin.estimators.plans.classes import Classes, read_classes
+from maxmargin.estimators.plans.linear import cost_of, linear_plan, linear_starts
+from maxmargin.estimators.plans.reductions import RULES as MULTICLASS_RULES
+from maxmargin.estimators.plans.reductions import bias_of, is_joint, joint_loss, reduction_of, refuse_zero_weights
+from maxmargin.estimators.plans.warm import KeepsForNextFit
 from maxmargin.estimators.probabilities import probabilities
-from maxmargin.estimators.reductions import RULES as MULTICLASS_RULES
-from maxmargin.estimators.reductions import is_joint, joint_loss, reduction_of
+from maxmargin.estimators.progress import Attributes, Given
 from maxmargin.estimators.rules import LINEAR_RULES, is_loss
-from maxmargin.estimators.warm import KeepsForNextFit
 from maxmargin.losses import Hinge, HuberHinge, Logistic, SquaredHinge
-from maxmargin.machines.joint import JOINT_MACHINE, ZERO_WEIGHT, solve_linear_joint
-from maxmargin.machines.linear import LinearTraining, Tasks, cost_of, few_merged, fit_machines
-from maxmargin.multiclass import Reduction
+from maxmargin.machines import Job, Machine
+from maxmargin.machines.joint import linear_job
+from maxmargin.machines.linear import few_merged
+from maxmargin.machines.scoring import linear_decisions
+from maxmargin.multiclass import Reduction, Task
 from maxmargin.problems.box import Bias
-from maxmargin.problems.solution import Certificate, Progress, Status
-from maxmargin.solvers.joint.choose import NAMED as JOINT_SOLVERS
+from maxmargin.problems.design import Design
+from maxmargin.problems.linear import LinearProblem
+from maxmargin.problems.solution import Certificate, Point, Progress, Status
 
 _LOSSES: dict[str, Callable[[], Any]] = {
     "hinge": Hinge,
@@ -37,6 +43,14 @@ _LOSSES: dict[str, Callable[[], Any]] = {
 }
 _RULES = LINEAR_RULES | MULTICLASS_RULES | {"loss": is_loss(True, *_LOSSES)}
 _SPARSE_WEIGHTS = ("squared_hinge", "logistic")
+
+
+class _Rows(NamedTuple):
+    """What a fit learns from: rows of weight above zero, their class indices and costs."""
+
+    X: Any
+    labels: Array
+    costs: Array
 
 
 def _has_probabilities(model: LinearSVC) -> bool:
@@ -198,7 +212,6 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         tags.classifier_tags.poor_score = Bias.of(self.fit_intercept) is Bias.NONE
         return tags
 
-    @checks.all_or_nothing
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVC:
         """Fit the machine.
@@ -219,60 +232,80 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         """
         begun = limits.now()
         checks.check_parameters(self, _RULES)
+        self._refuse_combinations()
+        draft = checks.draft(self)
+        items, labels = checks.training_data(draft, X, y, objects=False, square=False)
+        weights = checks.sample_weights(sample_weight, items.shape[0])
+        classes = read_classes(self, labels, weights)
+        rows, reduction = self._rows(items, weights, classes), reduction_of(self, len(classes.names))
+        kind = (self.multi_class, len(classes.names))
+        jobs = (self._joint_jobs if is_joint(self) else self._jobs)(rows, reduction, kind)
+        screen = self.penalty == "l1"
+        plan = linear_plan(self, rows.X, jobs, bias_of(self), rows.costs, begun, kind, screen)
+
+        def model(machines: list[Machine]) -> Attributes:
+            return {
+                "classes_": classes.names,
+                "class_weight_": classes.factors,
+                "reduction_": reduction,
+                "coef_": np.vstack([machine.weights for machine in machines]),
+                "intercept_": np.concatenate([machine.biases for machine in machines]),
+            }
+
+        return fit(self, draft, Given(X, y, sample_weight), plan, model, OF_WEIGHTS)
+
+    def _refuse_combinations(self) -> None:
+        """Errors for parameters that do not go together."""
         if self.penalty == "l1" and not (
             self.loss in _SPARSE_WEIGHTS or isinstance(self.loss, SquaredHinge | Logistic)
         ):
             raise ValueError(f"LinearSVC: penalty='l1' takes loss 'squared_hinge' or 'logistic'; got {self.loss!r}.")
-        if is_joint(self):
-            self._refuse_for_joint()
-        tasks, labels, fixed = self._read(X, y, sample_weight)
-        solve = LinearTraining.solve
-        if is_joint(self):
-            solve = partial(solve_linear_joint, labels=labels, n_classes=len(fixed["classes_"]))
-        training, solutions = fit_machines(self, X, y, sample_weight, tasks, begun, fixed, solve)
-        if self.penalty == "l1":
-            self.zero_features_ = np.all(
-                [proved_zeros(training.problem(k), s.point, s.certificate.gap) for k, s in enumerate(solutions)], 0
-            )
-        elif hasattr(self, "zero_features_"):
-            del self.zero_features_
-        return self
-
-    def _refuse_for_joint(self) -> None:
-        """Errors for parameters that a joint machine does not take."""
-        if self.penalty != "l2" or self.solver not in ("auto", *JOINT_SOLVERS):
+        if not is_joint(self):
+            return
+        if self.penalty != "l2" or self.solver not in ("auto", "dual_cd"):
             raise ValueError(
                 f"LinearSVC: multi_class={self.multi_class!r} takes penalty='l2' and solver 'auto' or 'dual_cd'; got "
                 f"penalty={self.penalty!r}, solver={self.solver!r}."
             )
         joint_loss(self)
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Tasks, Array, dict[str, Any]]:
-        """Checked data, their class indices, and the attributes that are known before solving."""
-        rows, y = checks.training_data(self, X, y, objects=False, square=False)
-        weights = checks.sample_weights(sample_weight, rows.shape[0])
+    def _rows(self, X: Any, weights: Array, classes: Classes) -> _Rows:
+        """Rows that count: of weight above zero, and of classes of weight above zero. Few equal ones are merged."""
+        labels = classes.of_rows
         if not weights.all():
             used = np.flatnonzero(weights)
-            rows, y, weights = rows[used], y[used], weights[used]
-        classes, labels = np.unique(y, return_inverse=True)
-        checks.at_least_two(classes, type(self).__name__)
-        factors = checks.class_costs(self.class_weight, classes, y, weights)
-        rows, labels, weights = few_merged(rows, labels, weights)
-        costs = cost_of(self, weights) * factors[labels] * weights
-        if not costs.all():  # a class of weight zero
-            if is_joint(self):
-                raise ValueError(f"LinearSVC: {ZERO_WEIGHT.format(self.multi_class)}")
-            used = np.flatnonzero(costs)
-            if not len(used):
-                raise ValueError(
-                    f"class_weight={self.class_weight!r} leaves no row to learn from: all weights are zero."
-                )
-            rows, labels, costs = rows[used], labels[used], costs[used]
-        reduction = reduction_of(self, len(classes))
-        machines = [JOINT_MACHINE] if is_joint(self) else reduction.tasks(labels)
-        loss = _LOSSES[self.loss]() if isinstance(self.loss, str) else self.loss
-        fixed = {"classes_": classes, "class_weight_": factors, "reduction_": reduction}
-        return Tasks(rows, machines, costs, loss), labels, fixed
+            X, labels, weights = X[used], labels[used], weights[used]
+        X, labels, weights = few_merged(X, labels, weights)
+        costs = cost_of(self, weights) * classes.factors[labels] * weights
+        if is_joint(self):
+            refuse_zero_weights(self, costs)
+        if costs.all():
+            return _Rows(X, labels, costs)
+        used = np.flatnonzero(costs)
+        if not len(used):
+            raise ValueError(f"class_weight={self.class_weight!r} leaves no row to learn from: all weights are zero.")
+        return _Rows(X[used], labels[used], costs[used])
+
+    def _jobs(self, rows: _Rows, reduction: Reduction, kind: tuple[Any, ...]) -> list[Job]:
+        """A job for each machine of two sides."""
+        tasks = reduction.tasks(rows.labels)
+        starts = linear_starts(self, rows.X, [task.rows for task in tasks], rows.costs, kind, bias_of(self))
+        loss: Any = _LOSSES[self.loss]() if isinstance(self.loss, str) else self.loss
+
+        def state(task: Task, design: Design) -> LinearProblem:
+            costs = rows.costs if task.rows is None else rows.costs[task.rows]
+            return LinearProblem(design, task.signs, costs, loss, bias_of(self), self.penalty)  # type: ignore[arg-type]
+
+        def job(task: Task, start: Point | None) -> Job:
+            name = task.name if len(tasks) > 1 else ""
+            return Job(task.rows, (task.size(len(rows.labels)),), partial(state, task), name, start)
+
+        return [job(task, start) for task, start in zip(tasks, starts, strict=True)]
+
+    def _joint_jobs(self, rows: _Rows, reduction: Reduction, kind: tuple[Any, ...]) -> list[Job]:
+        """One job for all classes."""
+        (start,) = linear_starts(self, rows.X, [None], rows.costs, kind, bias_of(self))
+        return [linear_job(rows.labels, reduction.n_classes, rows.costs, joint_loss(self), start)]
 
     def decision_function(self, X: Any) -> Array:
         """w'x + b: one value for two classes, positive for ``classes_[1]``; else one per class.
@@ -280,17 +313,17 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         With "ovo" a class's value is its votes, with "codes" the bits that agree with its word; both with the summed
         decisions, squeezed into (-1/3, 1/3), to tell equal ones apart.
         """
-        values = self._machine_decisions(X)
+        values = self._decisions(X)
         return values.ravel() if len(self.classes_) == 2 else self.reduction_.scores(values)
 
-    def _machine_decisions(self, X: Any) -> Array:
+    def _decisions(self, X: Any) -> Array:
         check_is_fitted(self)
         X = checks.prediction_data(self, X, objects=False)
-        return np.asarray(X @ self.coef_.T) + self.intercept_
+        return linear_decisions(X, self.coef_, self.intercept_)
 
     def predict(self, X: Any) -> Array:
         """Labels: f >= 0 is ``classes_[1]``; with more classes the largest value, ties to the lowest class index."""
-        decisions = self._machine_decisions(X)
+        decisions = self._decisions(X)
         return self.classes_[self.reduction_.winners(decisions)]
 
     @available_if(_has_probabilities)

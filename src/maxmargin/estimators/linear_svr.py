@@ -14,11 +14,18 @@ from maxmargin import checks
 from maxmargin.checks import Rule
 from maxmargin.core import limits
 from maxmargin.core.rows import Array
+from maxmargin.estimators.fitting import OF_WEIGHTS, fit
+from maxmargin.estimators.plans.linear import cost_of, linear_plan, linear_starts
+from maxmargin.estimators.plans.warm import KeepsForNextFit
+from maxmargin.estimators.progress import Attributes, Given
 from maxmargin.estimators.rules import LINEAR_RULES, is_loss
-from maxmargin.estimators.warm import KeepsForNextFit
 from maxmargin.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
-from maxmargin.machines.linear import Tasks, cost_of, few_merged, fit_machines
-from maxmargin.multiclass import Task
+from maxmargin.machines import Job, Machine
+from maxmargin.machines.linear import few_merged
+from maxmargin.machines.scoring import linear_decisions
+from maxmargin.problems.box import Bias
+from maxmargin.problems.design import Design
+from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Certificate, Progress, Status
 
 _LOSSES: dict[str, Callable[[float], Any]] = {
@@ -70,7 +77,6 @@ class LinearSVR(KeepsForNextFit, CallbackSupportMixin, RegressorMixin, BaseEstim
     certificate_: Certificate
     status_: Status
     trace_: Any
-    penalty = "l2"
 
     def __init__(
         self,
@@ -116,7 +122,6 @@ class LinearSVR(KeepsForNextFit, CallbackSupportMixin, RegressorMixin, BaseEstim
         tags.input_tags.sparse = True
         return tags
 
-    @checks.all_or_nothing
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVR:
         """Fit the machine.
@@ -137,20 +142,26 @@ class LinearSVR(KeepsForNextFit, CallbackSupportMixin, RegressorMixin, BaseEstim
         """
         begun = limits.now()
         checks.check_parameters(self, _RULES)
-        rows, y = checks.regression_data(self, X, y)
-        weights = checks.sample_weights(sample_weight, rows.shape[0])
-        if not weights.all():
-            used = np.flatnonzero(weights)
-            rows, y, weights = rows[used], y[used], weights[used]
-        rows, targets, weights = few_merged(rows, y, weights)
-        loss = _LOSSES[self.loss](float(self.epsilon)) if isinstance(self.loss, str) else self.loss
-        tasks = Tasks(rows, [Task(None, lambda: targets, "targets")], cost_of(self, weights) * weights, loss)
-        fit_machines(self, X, y, sample_weight, tasks, begun)
-        self.coef_ = self.coef_[0]
-        return self
+        draft = checks.draft(self)
+        rows, targets = checks.regression_data(draft, X, y)
+        weights, rows, targets = checks.weighted(sample_weight, rows, targets)
+        rows, targets, weights = few_merged(rows, targets, weights)
+        costs, bias = cost_of(self, weights) * weights, Bias.of(self.fit_intercept)
+        loss: Any = _LOSSES[self.loss](float(self.epsilon)) if isinstance(self.loss, str) else self.loss
+
+        def state(design: Design) -> LinearProblem:
+            return LinearProblem(design, targets, costs, loss, bias)
+
+        (start,) = linear_starts(self, rows, [None], costs, (), bias)
+        plan = linear_plan(self, rows, [Job(None, targets.shape, state, start=start)], bias, costs, begun)
+
+        def model(machines: list[Machine]) -> Attributes:
+            return {"coef_": machines[0].weights[0], "intercept_": machines[0].biases}
+
+        return fit(self, draft, Given(X, y, sample_weight), plan, model, OF_WEIGHTS)
 
     def predict(self, X: Any) -> Array:
         """w'x + b."""
         check_is_fitted(self)
         X = checks.prediction_data(self, X, objects=False)
-        return np.asarray(X @ np.ravel(self.coef_)) + self.intercept_[0]
+        return linear_decisions(X, np.atleast_2d(self.coef_), self.intercept_).ravel()

@@ -1,91 +1,96 @@
-"""Who watches a fit: the user's callback, printed lines, scikit-learn's callbacks, and the clock."""
+"""Scikit-learn's callbacks (``set_callbacks``) as observers of a fit."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
-from maxmargin.core import limits
+from maxmargin.machines import Machine, Observer
 from maxmargin.problems.solution import Progress
 
-_one_line_at_a_time = threading.Lock()
+Attributes = dict[str, Any]
 
 
-def printer(label: str) -> Callable[[Progress], None]:
-    """Prints a line per step."""
+class Given(NamedTuple):
+    """What the user gave to ``fit``, for scikit-learn's callbacks."""
 
-    def show(seen: Progress) -> None:
-        with _one_line_at_a_time:
-            print(  # noqa: T201
-                f"[maxmargin] {label}{seen.seconds:8.2f} s  iteration {seen.iteration:>8}  "
-                f"violation {seen.violation:9.3g}  objective {seen.objective:.8g}",
-                flush=True,
-            )
+    X: Any
+    y: Any
+    sample_weight: Any = None
 
-    return show
-
-
-class TimeShares:
-    """Divides a time limit among problems by the square of their rows: a share is taken when a problem starts."""
-
-    def __init__(self, time_limit: float | None, sizes: list[int], workers: int) -> None:
-        self._end = None if time_limit is None else limits.now() + time_limit
-        self._left = float(sum(size**2 for size in sizes))
-        self._workers = max(1, min(workers, len(sizes)))
-        self._lock = threading.Lock()
-
-    def take(self, size: int) -> float | None:
-        """Seconds for a problem of ``size`` rows."""
-        if self._end is None:
-            return None
-        with self._lock:
-            remaining = max(0.0, self._end - limits.now())
-            share = min(1.0, self._workers * size**2 / self._left) if self._left > 0 else 1.0
-            self._left -= size**2
-            return remaining * share
+    @property
+    def hints(self) -> dict[str, Any]:
+        """As scikit-learn wants to be told of it."""
+        metadata = None if self.sample_weight is None else {"sample_weight": self.sample_weight}
+        return {"X": self.X, "y": self.y, "metadata": metadata}
 
 
-class SklearnSteps:
-    """Tells scikit-learn's callbacks (``set_callbacks``) of each solver step as a task of the fit.
+class SklearnCallbacks:
+    """The task of the whole fit. ``model`` makes all attributes that predictions need of the machines so far.
 
-    A task begins when the one before it ends, so that every begin has its end.
+    One job has its steps as tasks within it, several jobs are tasks themselves.
     """
 
-    def __init__(self, root: Any, estimator: Any, X: Any, y: Any, metadata: Any) -> None:
-        self._root = root
-        self._given = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
+    def __init__(self, estimator: Any, given: Given, n_jobs: int, model: Callable[[list[Machine]], Attributes]) -> None:
+        self._root = estimator._init_callback_context(max_subtasks=None if n_jobs == 1 else n_jobs)
+        self._told = {"estimator": estimator} | given.hints
+        self._root.call_on_fit_task_begin(**self._told)
+        self._steps: SklearnSteps | None = None
+        if n_jobs > 1:
+            self.observer: Observer = SklearnJobs(self._root, estimator)
+        elif hasattr(estimator, "_skl_callbacks"):
+            self.observer = self._steps = SklearnSteps(self._root, self._told, model)
+        else:
+            self.observer = Observer()
+
+    def end(self, attributes: Attributes) -> None:
+        """The fit is done, and these will be its attributes."""
+        if self._steps:
+            self._steps.close()
+        self._root.call_on_fit_task_end(**self._told, reconstruction_attributes=attributes)
+
+
+class SklearnSteps(Observer):
+    """Each step of the solver is a task, which begins when the one before it ends: every begin has its end."""
+
+    def __init__(self, root: Any, told: dict[str, Any], model: Callable[[list[Machine]], Attributes]) -> None:
+        self._root, self._told, self._model = root, told, model
         self._task = self._begin()
 
     def _begin(self) -> Any:
-        return self._root.subcontext(task_name="step").call_on_fit_task_begin(**self._given)
+        return self._root.subcontext(task_name="step").call_on_fit_task_begin(**self._told)
 
-    def step(self, attributes: Callable[[], dict[str, Any]]) -> bool:
+    def step(self, job: int, seen: Progress, machine: Callable[[], Machine]) -> bool:
         """End one task and begin the next; True where a callback asks to stop."""
-        stop = self._task.call_on_fit_task_end(**self._given, reconstruction_attributes=attributes)
+        stop = self._task.call_on_fit_task_end(**self._told, reconstruction_attributes=lambda: self._model([machine()]))
         self._task = self._begin()
         return bool(stop)
 
     def close(self) -> None:
         """End the last task, which did nothing."""
-        self._task.call_on_fit_task_end(**self._given)
+        self._task.call_on_fit_task_end(**self._told)
 
 
-class SklearnPairs:
-    """Tells scikit-learn's callbacks of each pair of classes as a task of the fit; pairs run on several threads."""
+class SklearnJobs(Observer):
+    """Each job is a task; they run on several threads, and one after the other tells of its begin and its end."""
 
     def __init__(self, root: Any, estimator: Any) -> None:
         self._root, self._estimator = root, estimator
         self._lock = threading.Lock()
-        self.stopped = False
+        self._stopped = False
 
     @contextmanager
-    def pair(self) -> Iterator[None]:
-        """The task of one pair. Sets: stopped, where a callback asks to stop."""
+    def solving(self, job: int) -> Iterator[None]:
+        """The task of one job. Sets: whether a callback asked to stop."""
         with self._lock:
             task = self._root.subcontext(task_name="pair of classes")
             task.call_on_fit_task_begin(estimator=self._estimator)
         yield
         with self._lock:
-            self.stopped |= bool(task.call_on_fit_task_end(estimator=self._estimator))
+            self._stopped |= bool(task.call_on_fit_task_end(estimator=self._estimator))
+
+    def step(self, job: int, seen: Progress, machine: Callable[[], Machine]) -> bool:
+        """Whether a callback asked to stop."""
+        return self._stopped

@@ -8,7 +8,7 @@ from maxmargin import checks
 from maxmargin.checks import Rule
 from maxmargin.losses import CustomLoss, HuberHinge
 from maxmargin.losses.base import compiled
-from maxmargin.solvers.choose import SOLVERS
+from maxmargin.solvers.linear.choose import NAMED
 
 
 def is_loss(of_labels: bool, *names: str, custom: bool = True) -> Rule:
@@ -37,5 +37,5 @@ LINEAR_RULES: dict[str, Rule] = checks.COMMON_RULES | {
     "lam_form": checks.one_of("mean", "sum"),
     "intercept_scaling": Rule("a number > 0", lambda v: checks.positive(v) and checks.number(v)),
     "penalty": checks.one_of("l2", "l1"),
-    "solver": checks.one_of("auto", *SOLVERS),
+    "solver": checks.one_of("auto", *NAMED),
 }

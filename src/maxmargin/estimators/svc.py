@@ -2,63 +2,64 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import ClassifierMixin
+from sklearn.callback import with_callbacks
 
 from maxmargin import checks
 from maxmargin.certificates import distances
 from maxmargin.checks import Rule
-from maxmargin.core import limits, memory
+from maxmargin.core import limits
 from maxmargin.core.rows import Array
-from maxmargin.core.threads import effective_jobs
-from maxmargin.estimators.kernel_choice import KERNEL_NAMES, is_kernel, takes_objects, takes_positions
-from maxmargin.estimators.progress import SklearnPairs, SklearnSteps
-from maxmargin.estimators.reductions import JOINT, is_joint
-from maxmargin.estimators.reductions import RULES as MULTICLASS_RULES
-from maxmargin.estimators.warm import KeepsForNextFit
-from maxmargin.kernels import Kernel, Linear
-from maxmargin.machines.joint import solve_kernel_joint
-from maxmargin.machines.kernel import Training, read
-from maxmargin.machines.scoring import Machine, Scorer, position_sums
-from maxmargin.multiclass import OneVsOne, Reduction
+from maxmargin.estimators.fitting import OF_KERNELS, fit
+from maxmargin.estimators.kernel_machine import KERNEL_RULES, KernelMachine
+from maxmargin.estimators.plans.classes import Classes, ClassTasks, in_pairs, read_classes
+from maxmargin.estimators.plans.kernel import Rows, expansion, kernel_plan, reach_of, read_rows
+from maxmargin.estimators.plans.kernel_choice import takes_objects, takes_positions
+from maxmargin.estimators.plans.reductions import (
+    JOINT,
+    bias_of,
+    is_joint,
+    joint_loss,
+    reduction_of,
+    refuse_zero_weights,
+)
+from maxmargin.estimators.plans.reductions import RULES as MULTICLASS_RULES
+from maxmargin.estimators.plans.warm import last_class_coefficients
+from maxmargin.estimators.progress import Attributes, Given
+from maxmargin.losses import Hinge, HuberHinge, SquaredHinge
+from maxmargin.losses.box import has_box
+from maxmargin.machines import Job, Machine
+from maxmargin.machines.joint import kernel_job
+from maxmargin.machines.plan import as_solved
+from maxmargin.machines.refusals import refuse_indefinite_hard_margin, refuse_inseparable
+from maxmargin.models import soft_margin
+from maxmargin.multiclass import Reduction, Task
 from maxmargin.multiclass import one_vs_one as ovo
-from maxmargin.problems.box import Bias
-from maxmargin.problems.solution import Progress, Status, combine
+from maxmargin.problems.box import Bias, BoxQP
+from maxmargin.problems.solution import Progress
 
+_LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "huber_hinge": HuberHinge()}
 _RULES: dict[str, Rule] = (
-    checks.COMMON_RULES
+    KERNEL_RULES
     | MULTICLASS_RULES
     | {
         "C": Rule("a number > 0, or infinity for the hard margin", checks.positive),
-        "kernel": Rule(f"one of {', '.join(map(repr, KERNEL_NAMES))}, a Kernel or a function", is_kernel),
-        "degree": Rule("an integer >= 0", lambda value: checks.integer(value) and value >= 0),
-        "gamma": Rule(
-            "'scale', 'auto' or a number >= 0",
-            lambda value: value in ("scale", "auto") if isinstance(value, str) else checks.number(value) and value >= 0,
-        ),
-        "coef0": Rule("a finite number", checks.number),
-        "loss": checks.one_of("hinge", "squared_hinge"),
-        "shrinking": Rule("True or False", checks.boolean),
-        "cache_size": Rule(
-            "a number of megabytes > 0, or None", lambda value: value is None or (checks.number(value) and value > 0)
+        "loss": Rule(
+            f"one of {', '.join(map(repr, _LOSSES))}, or a loss of maxmargin.losses for labels that has a box",
+            lambda loss: loss in _LOSSES if isinstance(loss, str) else has_box(loss, of_labels=True),
         ),
         "decision_function_shape": checks.one_of("ovr", "ovo"),
         "break_ties": Rule("True or False", checks.boolean),
     }
 )
 
-_SCORERS: WeakKeyDictionary[Any, Scorer] = WeakKeyDictionary()
 
-
-class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class SVC(ClassifierMixin, KernelMachine):
     """Support vector classifier with kernels, solved to a certificate of optimality.
 
     For two classes y in {-1, +1} it minimises
@@ -85,8 +86,9 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         ``sample_weight``; "auto" is 1 / d.
     coef0 : float, default=0.0
         The constant in "poly" and "sigmoid".
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        The slack itself or its square.
+    loss : {"hinge", "squared_hinge", "huber_hinge"} or loss object, default="hinge"
+        The slack itself, its square, or a hinge whose corner is a parabola of half width 1/2; or a piecewise quadratic
+        loss of ``maxmargin.losses``, such as ``HuberHinge(0.1)``. Joint machines take the first two.
     multi_class : {"ovo", "ovr", "crammer_singer", "weston_watkins", "codes"}, default="ovo"
         Three classes and more: a machine for every pair of classes and a vote; for every class against the rest; one
         joint machine with the maximum over the other classes in its loss, or with their sum
@@ -172,18 +174,8 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
 
     classes_: Array
     class_weight_: Array
-    shape_fit_: tuple[int, ...]
-    kernel_: Kernel
-    support_: Array
-    support_vectors_: Any
-    n_support_: Array
-    dual_coef_: Array
-    intercept_: Array
     reduction_: Reduction
-    trace_: Any
     _fitted_as: str  # the multi_class of the last fit
-    _weights: Array | None  # w of the linear kernel
-    _float32: bool = False  # whether all pairs were solved with float32 tiles
 
     def __init__(
         self,
@@ -238,8 +230,6 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not takes_positions(self.kernel)
-        tags.input_tags.pairwise = takes_positions(self.kernel)
         # Without a bias these decision functions vanish at the origin, or far from all rows: no weights can make one
         # class win everywhere, which scikit-learn expects of good scores.
         tags.classifier_tags.poor_score = Bias.of(self.fit_intercept) is Bias.NONE and self.kernel not in (
@@ -250,7 +240,6 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
 
     # --- fitting -----------------------------------------------------------------------------------------------------
 
-    @checks.all_or_nothing
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
         """Fit the machine.
@@ -276,92 +265,65 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
                 f"SVC: decision_function_shape='ovo' needs multi_class='ovo': {self.multi_class!r} has no pairs of "
                 "classes."
             )
-        data = read(self, X, y, sample_weight)
-        training = Training(self, data, begun)
-        one = is_joint(self) or len(training.tasks) == 1
-        root = self._init_callback_context(max_subtasks=None if one else len(training.tasks))  # type: ignore[arg-type]
-        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        root.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
-        steps = SklearnSteps(root, self, X, y, metadata) if one and hasattr(self, "_skl_callbacks") else None
-        training.watched_by(steps, SklearnPairs(root, self))
-        with memory.explained(training.total_budget):
-            model, solutions = solve_kernel_joint(training) if is_joint(self) else training.solved_model()
-        self._store(model, solutions)
-        self.kernel_values_, self._float32 = training.kernel_values, training.float32
-        if self.warm_start:
-            self._kept = training.kept
-        elif hasattr(self, "_kept"):
-            del self._kept
-        if steps:
-            steps.close()
-        root.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata, reconstruction_attributes=dict)
-        return self
+        draft = checks.draft(self)
+        items, labels = checks.training_data(draft, X, y, takes_objects(self.kernel), takes_positions(self.kernel))
+        weights = checks.sample_weights(sample_weight, items.shape[0])
+        classes = read_classes(self, labels, weights)
+        rows = read_rows(self, items, weights, classes.of_rows, grouped=len(classes.names) > 2)
+        tasks = ClassTasks(reduction_of(self, len(classes.names)), rows.kinds, classes.names)
+        costs = self._costs(rows, classes)
+        start = rows.merged(last_class_coefficients(self, rows.shape, classes.names, tasks.reduction))
+        jobs = (self._joint_jobs if is_joint(self) else self._jobs)(rows, tasks, costs, start)
+        reach = reach_of(self._loss(), costs)
+        plan = kernel_plan(self, rows, jobs, bias_of(self), reach, begun, tasks.segments)
 
-    def _store(self, model: dict[str, Any], solutions: list[Any]) -> None:
-        """Sets: every fitted attribute. Warns where a problem was not solved."""
-        for name, value in model.items():
-            setattr(self, name, value)
-        norms = [solution.certificate.norm for solution in solutions]
-        inverse = np.array([math.inf if norm == 0 else 1.0 / norm for norm in norms])
-        one = len(solutions) == 1
-        self.margin_ = float(inverse[0]) if one else inverse
-        self.n_iter_ = np.array([s.iterations for s in solutions], np.int32)
-        self.certificate_ = combine([s.certificate for s in solutions])
-        self.status_ = max((s.status for s in solutions), key=lambda status: status.severity)
-        self.fit_status_ = int(self.status_ is not Status.CONVERGED)
-        self.trace_ = solutions[0].trace if one else [s.trace for s in solutions]
-        if self.status_ is not Status.CONVERGED:
-            unsolved = sum(s.status is not Status.CONVERGED for s in solutions)
-            of = "" if one else f" ({unsolved} of {len(solutions)} {self.reduction_.unit})"
-            proof = self.certificate_
-            checks.warn_user(
-                f"SVC {self.status_}{of}. The model is kept: relative gap {proof.relative_gap:.2g}, "
-                f"violation {proof.violation:.2g} (tol {self.tol:g}).",
-                ConvergenceWarning,
+        def model(machines: list[Machine]) -> Attributes:
+            return {
+                "classes_": classes.names,
+                "class_weight_": classes.factors,
+                "reduction_": tasks.reduction,
+                "_fitted_as": self.multi_class,
+            } | expansion(rows, tasks.coefficients(machines), machines, by_kind=True)
+
+        return fit(self, draft, Given(X, y, sample_weight), plan, model, OF_KERNELS)
+
+    def _costs(self, rows: Rows, classes: Classes) -> Array:
+        """C_i of the different rows."""
+        shares = classes.factors[rows.kinds] * rows.weights
+        return np.multiply(self.C, shares, out=np.zeros(len(shares)), where=shares > 0)  # infinity times zero is zero
+
+    def _loss(self) -> Any:
+        return _LOSSES[self.loss] if isinstance(self.loss, str) else self.loss
+
+    def _jobs(self, rows: Rows, tasks: ClassTasks, costs: Array, start: Array | None) -> list[Job]:
+        """A job for each machine of two sides."""
+        kernel, loss, bias, hard = rows.kernel, self._loss(), bias_of(self), bool(np.isinf(costs).any())
+
+        def state(task: Task, gram: Any) -> BoxQP:
+            if hard:
+                refuse_indefinite_hard_margin(gram, kernel)
+            return soft_margin(gram, task.signs, costs if task.rows is None else costs[task.rows], loss, bias)
+
+        def accept(sides: str) -> Callable[..., Any]:
+            return partial(refuse_inseparable, sides=sides, kernel=kernel) if hard else as_solved
+
+        return tasks.jobs(state, start, accept)
+
+    def _joint_jobs(self, rows: Rows, tasks: ClassTasks, costs: Array, start: Array | None) -> list[Job]:
+        """One job for all classes."""
+        if np.isinf(costs).any():
+            raise ValueError(
+                f"SVC: multi_class={self.multi_class!r} needs a finite C; the hard margin is solved with 'ovo', "
+                "'ovr' and 'codes'."
             )
+        refuse_zero_weights(self, costs)
+        n_classes = tasks.reduction.n_classes
+        return [kernel_job(rows.kinds, n_classes, costs, joint_loss(self), rows.kernel, bias_of(self), start)]
 
     # --- using the machine -------------------------------------------------------------------------------------------
 
-    @property
-    def coef_(self) -> Array:
-        """W of the linear kernel: one row for two classes, else one row for each machine (or class of a joint one)."""
-        check_is_fitted(self)
-        if not isinstance(self.kernel_, Linear):
-            raise AttributeError("coef_ exists for the linear kernel only: w lies in feature space otherwise.")
-        assert self._weights is not None
-        return self._weights
-
-    def _pairwise(self) -> bool:
-        """Whether coefficients are laid out in pairs of classes."""
-        return isinstance(self.reduction_, OneVsOne) and len(self.classes_) > 2
-
-    def _groups(self) -> Array:
-        """Sizes of the groups of support vectors whose sums are kept apart: by class for pairs of classes."""
-        return self.n_support_ if self._pairwise() else np.array([len(self.support_)])
-
-    def _joined(self, sums: Array, biases: Array) -> Array:
-        """Decisions (points, machines) from the groups' sums (groups, coefficients, points)."""
-        return ovo.pair_decisions(sums, biases) if self._pairwise() else sums[0].T + biases
-
-    def _machine_decisions(self, X: Any) -> Array:
-        check_is_fitted(self)
-        X = checks.prediction_data(self, X, takes_objects(self.kernel))
-        if isinstance(self.kernel_, Linear):
-            return np.asarray(X @ self.coef_.T) + self.intercept_
-        if self.kernel_.of_positions:
-            sums = position_sums(X, self.support_, self._groups(), self.dual_coef_, self.kernel_)
-        else:
-            sums = self._scorer().sums(X, effective_jobs(self.n_jobs))
-        return self._joined(sums, self.intercept_)
-
-    def _scorer(self) -> Scorer:
-        """The machine made ready, kept from one call to the next outside of the estimator."""
-        known = _SCORERS.get(self)
-        groups = self.n_support_ if self._pairwise() else None
-        machine = Machine(self.kernel_, self.support_vectors_, groups, self.dual_coef_, self.tol, self._float32)
-        if known is None or not known.serves(machine):
-            _SCORERS[self] = known = Scorer(machine)
-        return known
+    def _groups(self) -> Array | None:
+        return self.n_support_ if in_pairs(self.reduction_) else None
 
     def decision_function(self, X: Any) -> Array:
         """Decision values: w'phi(x) + b for two classes, positive for ``classes_[1]``.
@@ -369,7 +331,7 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         For more classes, one value per class; with ``decision_function_shape="ovo"`` one per pair of classes, in the
         order (0, 1), (0, 2), ..., positive for the first of the pair.
         """
-        decisions = self._machine_decisions(X)
+        decisions = self._decisions(X)
         if len(self.classes_) == 2:
             return decisions.ravel()
         return decisions if self.decision_function_shape == "ovo" else self.reduction_.scores(decisions)
@@ -381,14 +343,14 @@ class SVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator)
         """
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        decisions = self._machine_decisions(X)
-        if self._pairwise() and not self.break_ties:
+        decisions = self._decisions(X)
+        if in_pairs(self.reduction_) and not self.break_ties:
             return self.classes_[np.argmax(ovo.votes(decisions, len(self.classes_)), axis=1)]
         return self.classes_[self.reduction_.winners(decisions)]
 
     def distance(self, X: Any) -> Array:
         """Distance of points to the hyperplane, |w'phi(x) + b| / ||w||; a column per machine."""
-        decisions = self._machine_decisions(X)
+        decisions = self._decisions(X)
         if self._fitted_as in JOINT and len(self.classes_) > 2:
             raise ValueError(
                 f"SVC: a joint machine (multi_class={self._fitted_as!r}) has no hyperplane per class, only boundaries "

@@ -46,6 +46,13 @@ def over(numerator: float, c: Array) -> Array:
     return np.divide(numerator, c, out=np.zeros(len(c)), where=c > 0)
 
 
+def has_box(loss: Any, of_labels: bool) -> bool:
+    """Whether a kernel machine takes ``loss``: piecewise quadratic, for labels or for numbers, no parameter below 0."""
+    if isinstance(loss, type) or not hasattr(loss, "box"):
+        return False
+    return loss.one_sided == of_labels and all(size >= 0 for size in loss)
+
+
 def box_of(loss: Any, y: Array, c: Array) -> Box:
     """The box of ``loss`` with targets ``y`` and costs ``c``; an error where it has none."""
     if not hasattr(loss, "box"):

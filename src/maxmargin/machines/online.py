@@ -17,7 +17,7 @@ import numpy as np
 from maxmargin.core.rows import Array, finite_squared_norms, rows_of
 from maxmargin.core.threads import effective_jobs, thread_map
 from maxmargin.machines.linear import few_merged
-from maxmargin.solvers.choose import SMALL_ROWS
+from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.solvers.linear.sgd import STEPS, Descent, Iterates
 
 

@@ -6,6 +6,7 @@ make stays as far below ``tol`` as there.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -22,19 +23,21 @@ from maxmargin.gram.source import FLOAT32_SHARE
 from maxmargin.gram.tiles import add_rows
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.points import Entries, Points, Vectors, narrow
+from maxmargin.multiclass import one_vs_one as ovo
 
 ROWS = 512
 MOST_ROWS = 2048
-PARTS = 4  # at least so many pieces of work, so that threads end together
+PARTS = 4  # at least this many pieces of work, so that threads end together
 TILE = ROWS * 512  # values of a tile: 1 MB in float32, which stays in the L2 cache
 MERGED = 1000  # support vectors from which equal ones are looked for
 
 
-class Machine(NamedTuple):
-    """What decides: support vectors and their coefficients.
+class Expansion(NamedTuple):
+    """What decides: sum_i dual_coef_mi k(vector_i, x).
 
     Where pairs of classes share coefficients the vectors are grouped by class, ``n_support`` of each, and a group's
-    sums are kept apart; None is one group. ``float32`` is whether the fit used float32 tiles.
+    sums are kept apart; None is one group. ``vectors`` are positions where points come as rows of kernel values.
+    ``float32`` is whether the fit used float32 tiles.
     """
 
     kernel: Kernel
@@ -44,28 +47,79 @@ class Machine(NamedTuple):
     tol: float
     float32: bool
 
+    @property
+    def counts(self) -> Array:
+        """Vectors in each group."""
+        return np.array([self.dual_coef.shape[1]]) if self.n_support is None else self.n_support
 
-class Scorer:
-    """A machine made ready for many points."""
 
-    def __init__(self, machine: Machine) -> None:
-        self.machine, self._given = machine, machine.dual_coef.copy()
-        vectors, counts, coef = machine.vectors, machine.n_support, machine.dual_coef
-        counts = np.array([coef.shape[1]]) if counts is None else counts
-        if len(coef.T) > MERGED and not machine.kernel.of_objects:
+class Scorer(ABC):
+    """An expansion made ready for many points."""
+
+    def __init__(self, expansion: Expansion) -> None:
+        self.expansion, self._given = expansion, expansion.dual_coef.copy()
+
+    @abstractmethod
+    def sums(self, X: Any, n_jobs: int) -> Array:
+        """dual_coef of group g @ K(vectors of group g, X), as an array (groups, rows of dual_coef, points)."""
+
+    def decisions(self, X: Any, biases: Array, n_jobs: int) -> Array:
+        """A column for each machine: sums, and biases."""
+        sums = self.sums(X, n_jobs)
+        return sums[0].T + biases if self.expansion.n_support is None else ovo.pair_decisions(sums, biases)
+
+    def serves(self, expansion: Expansion) -> bool:
+        """Whether this was made of ``expansion``; coefficients may have been changed in place."""
+        same = all(a is b for a, b in zip(expansion, self.expansion, strict=True))
+        return same and np.array_equal(expansion.dual_coef, self._given)
+
+
+def scorer_of(expansion: Expansion) -> Scorer:
+    """Makes an expansion ready."""
+    return PositionScorer(expansion) if expansion.kernel.of_positions else VectorScorer(expansion)
+
+
+def linear_decisions(X: Any, weights: Array, biases: Array) -> Array:
+    """w'x + b, a column for each row of weights."""
+    return np.asarray(X @ weights.T) + biases
+
+
+class PositionScorer(Scorer):
+    """Points come as rows of kernel values."""
+
+    def sums(self, X: Any, n_jobs: int) -> Array:
+        """See ``Scorer``."""
+        kernel, support, coef = self.expansion.kernel, self.expansion.vectors, self.expansion.dual_coef
+        out = np.zeros((len(self.expansion.counts), len(coef), X.shape[0]))
+        edges = np.cumsum([0, *self.expansion.counts])
+        for first in range(0, X.shape[0], ROWS):
+            part = slice(first, first + ROWS)
+            block = kernel.block(kernel.prepare(X[part]), Entries(X, support))
+            for c, (a, b) in enumerate(pairwise(edges)):
+                out[c, :, part] += coef[:, a:b] @ block[:, a:b].T
+        return out
+
+
+class VectorScorer(Scorer):
+    """Points and support vectors are vectors or objects."""
+
+    def __init__(self, expansion: Expansion) -> None:
+        super().__init__(expansion)
+        vectors, counts, coef = expansion.vectors, expansion.counts, expansion.dual_coef
+        if len(coef.T) > MERGED and not expansion.kernel.of_objects:
             vectors, counts, coef = _merged(vectors, counts, coef)
-        self.kernel, self.vectors = machine.kernel, vectors
+        self.kernel, self.vectors = expansion.kernel, vectors
         self.edges = np.cumsum([0, *counts])
         self.coef = coef
         self.rough_coef = coef.astype(np.float32)
         self._narrow = sparse.issparse(vectors) and narrow(storage.rows_of(sparse.csr_array(vectors), np.float64))
-        self.exact, self.centre = machine.kernel.placed(self._form(vectors))
-        single = machine.float32 and self._float32_serves()
+        self.exact, self.centre = expansion.kernel.placed(self._form(vectors))
+        single = expansion.float32 and self._float32_serves()
         self.rough = self._points(vectors, np.float32) if single else None
         self._longest = float(np.sqrt(self.exact.squares.max(initial=0.0))) if isinstance(self.exact, Vectors) else 0.0
 
     def sums(self, X: Any, n_jobs: int) -> Array:
-        """Coef of class c @ K(vectors of class c, X), as an array (classes, machines of a class, rows)."""
+        """See ``Scorer``."""
         n = X.shape[0]
         out = np.zeros((len(self.edges) - 1, len(self.coef), n))
         step = min(max(ROWS, TILE // max(1, self.coef.shape[1])), MOST_ROWS, max(64, -(-n // PARTS)))
@@ -78,7 +132,7 @@ class Scorer:
                 _add(self.kernel, self.rough, points, self.edges, self.rough_coef, out[:, :, part])
                 errors = self.kernel.float32_errors(points, self._longest)
                 assert errors is not None
-                rows = rows[errors > FLOAT32_SHARE * self.machine.tol]
+                rows = rows[errors > FLOAT32_SHARE * self.expansion.tol]
             if len(rows):
                 sums = np.zeros((*out.shape[:2], len(rows)))
                 _add(self.kernel, self.exact, self._points(X[rows], np.float64), self.edges, self.coef, sums)
@@ -100,23 +154,6 @@ class Scorer:
 
     def _float32_serves(self) -> bool:
         return isinstance(self.exact, Vectors) and self.kernel.float32_errors(self.exact) is not None
-
-    def serves(self, machine: Machine) -> bool:
-        """Whether this was made of ``machine``; coefficients may have been changed in place."""
-        same = all(a is b for a, b in zip(machine, self.machine, strict=True))
-        return same and np.array_equal(machine.dual_coef, self._given)
-
-
-def position_sums(K: Any, support: Array, n_support: Array, dual_coef: Array, kernel: Kernel) -> Array:
-    """As ``Scorer.sums`` where the points come as rows of kernel values."""
-    out = np.zeros((len(n_support), len(dual_coef), K.shape[0]))
-    edges = np.cumsum([0, *n_support])
-    for first in range(0, K.shape[0], ROWS):
-        part = slice(first, first + ROWS)
-        block = kernel.block(kernel.prepare(K[part]), Entries(K, support))
-        for c, (a, b) in enumerate(pairwise(edges)):
-            out[c, :, part] += dual_coef[:, a:b] @ block[:, a:b].T
-    return out
 
 
 def _add(kernel: Kernel, vectors: Points, points: Points, edges: Array, coef: Array, out: Array) -> None:

@@ -8,7 +8,7 @@ from maxmargin.gram import Gram, View
 from maxmargin.gram.budget import Residence
 from maxmargin.kernels import RBF, GramFunction, Linear, Precomputed, Sigmoid
 from maxmargin.models import soft_margin
-from maxmargin.solvers import SMO, solve
+from maxmargin.solvers import Options, solve
 
 N, MANY = 600, 1300
 X = np.random.default_rng(0).normal(size=(N, 5))
@@ -183,7 +183,7 @@ def test_a_solver_works_on_a_view(budget):
     y = np.where(WIDE[:, 0] + 0.3 * WIDE[:, 1] ** 2 > 0, 1.0, -1.0)
     index = INDEX["doubled"](MANY)
     gram = Gram(RBF(0.1), WIDE, budget=budget)
-    once = solve(soft_margin(gram, y, 1.0), SMO(1e-4))
-    twice = solve(soft_margin(gram.view(index), y[index], 0.5), SMO(1e-4))
+    once = solve(soft_margin(gram, y, 1.0), Options(1e-4))
+    twice = solve(soft_margin(gram.view(index), y[index], 0.5), Options(1e-4))
     assert twice.certificate.dual == pytest.approx(once.certificate.dual, rel=1e-5)
     assert twice.certificate.relative_gap < 1e-3

@@ -13,7 +13,8 @@ from maxmargin.kernels import Linear
 from maxmargin.lectures import data
 from maxmargin.lectures.errata.slip import Finding, Slip, table_of
 from maxmargin.lectures.page import Shown
-from maxmargin.problems.box import Bias, Loss, soft_margin
+from maxmargin.losses import SquaredHinge
+from maxmargin.models import Bias, soft_margin
 from maxmargin.textbook import dual_ascent, hard_margin, kernels, margins, multiclass
 
 
@@ -287,9 +288,7 @@ def loss_without_effect() -> Finding:
     X, y = data.two_clouds()
     rows, C = dual_ascent.append_one(X), 0.1
     read_literally, _ = dual_ascent.svm_dual(X, y, kernels.linear, C)  # K(x_i, x_k) of lines 6 and 11 knows no 1/(2C)
-    gap = certify(
-        soft_margin(Gram(Linear(), rows), y, C, Loss.SQUARED_HINGE, bias=Bias.NONE), read_literally
-    ).relative_gap
+    gap = certify(soft_margin(Gram(Linear(), rows), y, C, SquaredHinge(), bias=Bias.NONE), read_literally).relative_gap
     return (
         f"with K(x_i, x_k) both losses have the multipliers of the hinge; for the quadratic one a gap of {gap:.0%}",
         gap > 0.01,
@@ -298,7 +297,7 @@ def loss_without_effect() -> Finding:
 
 def clipped_quadratic() -> Finding:
     X, y = data.cancer()
-    problem = soft_margin(Gram(Linear(), dual_ascent.append_one(X)), y, 1.0, Loss.SQUARED_HINGE, bias=Bias.NONE)
+    problem = soft_margin(Gram(Linear(), dual_ascent.append_one(X)), y, 1.0, SquaredHinge(), bias=Bias.NONE)
     alpha, _ = dual_ascent.svm_dual(X, y, kernels.linear, 1.0, loss="quadratic", max_iter=300)
     gap = certify(problem, alpha).relative_gap
     return f"breast cancer, C = 1: relative gap {gap:.0%}", gap > 0.4

@@ -14,7 +14,8 @@ from maxmargin.kernels import Linear
 from maxmargin.lectures import data
 from maxmargin.lectures.drawing import PALETTE, label, panels
 from maxmargin.lectures.page import Shown, Table
-from maxmargin.problems.box import Bias, Loss, soft_margin
+from maxmargin.losses import Hinge, SquaredHinge
+from maxmargin.models import Bias, soft_margin
 from maxmargin.problems.solution import Certificate
 from maxmargin.textbook import decomposition, dual_ascent, kernels, smo
 from maxmargin.textbook import soft_margin as textbook_soft
@@ -106,9 +107,9 @@ def algorithm_23_1() -> Shown:
     Line 1 appends a 1 to every example, to make up for the bias. A Gaussian kernel sees only differences, in which
     the 1 cancels: its kernel matrix is unchanged and the machine has no bias at all.
     """
-    hinge = ascend("hinge, C = 0.1", Loss.HINGE, 0.1, True, 300)
-    printed = ascend("quadratic as printed, C = 1", Loss.SQUARED_HINGE, 1.0, True, 250)
-    corrected = ascend("quadratic without line 13, C = 1", Loss.SQUARED_HINGE, 1.0, False, 1200)
+    hinge = ascend("hinge, C = 0.1", Hinge(), 0.1, True, 300)
+    printed = ascend("quadratic as printed, C = 1", SquaredHinge(), 1.0, True, 250)
+    corrected = ascend("quadratic without line 13, C = 1", SquaredHinge(), 1.0, False, 1200)
     runs = hinge, printed, corrected
     gaps, largest = [run.proof.relative_gap for run in runs], [float(run.alpha.max() / run.C) for run in runs]
     rows = [(run.name, len(run.history), run.proof.primal, run.proof.dual, f"{gap:.1e}", most)
@@ -146,10 +147,10 @@ class Ascent(NamedTuple):
     best: float
 
 
-def ascend(name: str, loss: Loss, C: float, literal: bool, passes: int) -> Ascent:
+def ascend(name: str, loss: Any, C: float, literal: bool, passes: int) -> Ascent:
     """The algorithm with the linear kernel; ``literal`` keeps line 13 for the quadratic loss too."""
     X, y = data.cancer()
-    word = "hinge" if loss is Loss.HINGE else "quadratic"
+    word = "hinge" if isinstance(loss, Hinge) else "quadratic"
     alpha, history = dual_ascent.svm_dual(X, y, kernels.linear, C, loss=word, literal=literal, max_iter=passes)
     problem = soft_margin(Gram(Linear(), dual_ascent.append_one(X)), y, np.float64(C), loss, Bias.NONE)
     machine = LinearSVC(loss=loss.value, C=C, fit_intercept="regularized", tol=1e-7).fit(X, y)

@@ -19,7 +19,7 @@ from maxmargin.lectures import data
 from maxmargin.lectures.data import SIGNS_23_1, TABLE_23_1
 from maxmargin.lectures.drawing import PALETTE, frame, label, line, mark, panels, plane, points
 from maxmargin.lectures.page import Shown, Table
-from maxmargin.problems.box import soft_margin
+from maxmargin.models import soft_margin
 from maxmargin.textbook import hard_margin, kernels
 
 ON_MARGIN = np.array([0, 1, 3, 12, 13])  # x1, x2, x4, x13, x14

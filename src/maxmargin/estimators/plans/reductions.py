@@ -31,6 +31,15 @@ def is_joint(estimator: Any) -> bool:
     return getattr(estimator, "multi_class", None) in JOINT
 
 
+def refuse_zero_weights(estimator: Any, costs: Array) -> None:
+    """An error where a class has weight zero: a joint machine has a weight vector for each class."""
+    if not costs.all():
+        raise ValueError(
+            f"{type(estimator).__name__}: multi_class={estimator.multi_class!r} needs class weights > 0; leave the "
+            "rows of a class that should not count out of the data."
+        )
+
+
 def bias_of(estimator: Any) -> Bias:
     """What ``fit_intercept`` asks for; a joint machine's bias is always part of the norm."""
     bias = Bias.of(estimator.fit_intercept)
@@ -54,13 +63,3 @@ def reduction_of(estimator: Any, n_classes: int) -> Reduction:
     if estimator.multi_class == "codes":
         return OutputCodes(code_book(estimator.code, n_classes, estimator.random_state))
     return OneVsRest(n_classes)
-
-
-def one_machine(B: Array) -> Array:
-    """Two classes of a joint machine, columns of ``B``, as one: positive for the second."""
-    return B[:, 1:] - B[:, :1] if B.shape[1] == 2 else B
-
-
-def two_classes(coef: Array, n_classes: int) -> Array:
-    """The inverse of ``one_machine``: with two classes w_1 = -w_0."""
-    return np.hstack([-0.5 * coef, 0.5 * coef]) if n_classes == 2 else coef

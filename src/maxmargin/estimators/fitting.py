@@ -1,0 +1,88 @@
+"""The one path of every fit: a plan goes down to ``machines.solve``, and the attributes come up, set once and last.
+
+check parameters -> draft -> read data -> plan        (the estimator)
+    -> machines.solve -> attributes -> commit         (here)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+from sklearn.exceptions import ConvergenceWarning
+
+from maxmargin import checks, machines
+from maxmargin.checks.transaction import OF_VALIDATION
+from maxmargin.estimators.plans.kernel import kernel_report, kernel_shortfall
+from maxmargin.estimators.plans.linear import linear_report, linear_shortfall
+from maxmargin.estimators.progress import Attributes, Given, SklearnCallbacks
+from maxmargin.machines import Caller, Fitted, KernelPlan, LinearPlan, Machine, Observer, Printer
+from maxmargin.problems.solution import Solution, Status, combine
+
+Estimator = TypeVar("Estimator")
+
+
+class Report(NamedTuple):
+    """What a family of machines tells of its solves: attributes, and in words how near an unsolved one came."""
+
+    attributes: Callable[[Fitted], Attributes]
+    shortfall: Callable[[list[Solution]], str]
+
+
+OF_KERNELS = Report(kernel_report, kernel_shortfall)
+OF_WEIGHTS = Report(linear_report, linear_shortfall)
+
+
+def fit(
+    estimator: Estimator,
+    draft: Any,
+    given: Given,
+    plan: KernelPlan | LinearPlan,
+    model: Callable[[list[Machine]], Attributes],
+    report: Report,
+) -> Estimator:
+    """Solve the plan. ``model`` makes attributes of machines. Sets: all fitted attributes, in one step at the end."""
+    seen = {name: vars(draft)[name] for name in OF_VALIDATION if name in vars(draft)}
+    callbacks = SklearnCallbacks(estimator, given, len(plan.jobs), lambda found: seen | model(found))
+    fitted = machines.solve(plan, [*_observers(estimator, plan), callbacks.observer])
+    attributes = model(fitted.machines) | report.attributes(fitted) | _ends(fitted.solutions)
+    if fitted.kept is not None:
+        attributes["_kept"] = fitted.kept
+    unit = attributes["reduction_"].unit if "reduction_" in attributes else "machines"
+    _warn_unsolved(estimator, fitted.solutions, unit, report.shortfall)
+    callbacks.end(seen | attributes)
+    checks.commit(estimator, draft, attributes)
+    return estimator
+
+
+def _observers(estimator: Any, plan: KernelPlan | LinearPlan) -> list[Observer]:
+    """Who watches, as the parameters say."""
+    observers: list[Observer] = [Printer([job.name for job in plan.jobs])] if estimator.verbose else []
+    return observers if estimator.callback is None else [*observers, Caller(estimator.callback)]
+
+
+def _ends(solutions: list[Solution]) -> Attributes:
+    """How the solves ended: attributes of every fit."""
+    return {
+        "certificate_": combine([solution.certificate for solution in solutions]),
+        "status_": _worst(solutions),
+        "trace_": solutions[0].trace if len(solutions) == 1 else [solution.trace for solution in solutions],
+    }
+
+
+def _worst(solutions: list[Solution]) -> Status:
+    return max((solution.status for solution in solutions), key=lambda status: status.severity)
+
+
+def _warn_unsolved(
+    estimator: Any, solutions: list[Solution], unit: str, shortfall: Callable[[list[Solution]], str]
+) -> None:
+    """A warning where a machine was not solved to ``tol``."""
+    unsolved = sum(solution.status is not Status.CONVERGED for solution in solutions)
+    if unsolved:
+        of = "" if len(solutions) == 1 else f" ({unsolved} of {len(solutions)} {unit})"
+        checks.warn_user(
+            f"{type(estimator).__name__} {_worst(solutions)}{of}. The model is kept{shortfall(solutions)} "
+            f"(tol {estimator.tol:g}).",
+            ConvergenceWarning,
+        )

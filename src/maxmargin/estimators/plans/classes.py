@@ -1,0 +1,103 @@
+"""Classes: from labels to jobs of two sides on a kernel matrix, and from their machines to one set of coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin import checks
+from maxmargin.core.rows import Array
+from maxmargin.machines import Job, Machine
+from maxmargin.multiclass import OneVsOne, OutputCodes, Reduction
+from maxmargin.multiclass import one_vs_one as ovo
+from maxmargin.multiclass.reduction import Task
+from maxmargin.problems.solution import Point, Solution
+
+
+class Classes(NamedTuple):
+    """All classes with rows of weight above zero, the class index of each row, and their factors of C."""
+
+    names: Array
+    of_rows: Array
+    factors: Array
+
+
+def read_classes(estimator: Any, y: Array, weights: Array) -> Classes:
+    """At least two classes. Rows of weight zero need not belong to any; what they are given has no meaning."""
+    used = np.flatnonzero(weights)
+    names = np.unique(y[used])
+    checks.at_least_two(names, type(estimator).__name__)
+    factors = checks.class_costs(estimator.class_weight, names, y[used], weights[used])
+    return Classes(names, np.searchsorted(names, y), factors)
+
+
+def in_pairs(reduction: Reduction) -> bool:
+    """Whether every machine has the rows of two of several classes, and coefficients are laid out in pairs."""
+    return isinstance(reduction, OneVsOne) and reduction.n_classes > 2
+
+
+class ClassTasks:
+    """The tasks of a reduction on rows with these class indices; of pairs, classes come one after the other."""
+
+    def __init__(self, reduction: Reduction, labels: Array, names: Array) -> None:
+        self.reduction, self.labels, self.names = reduction, labels, names
+        self.tasks = reduction.tasks(labels)
+        self.segments: tuple[slice, ...] = ()
+        if in_pairs(reduction):
+            edges = np.searchsorted(labels, np.arange(reduction.n_classes + 1))
+            self.segments = tuple(slice(int(a), int(b)) for a, b in pairwise(edges))
+
+    def jobs(
+        self,
+        state: Callable[[Task, Any], Any],
+        start: Array | None,
+        accept: Callable[[str], Callable[[Any, Solution], Solution]],
+    ) -> list[Job]:
+        """A job for each task: ``state(task, gram)`` is its problem, ``accept(sides)`` judges its solution.
+
+        ``start`` are coefficients in the layout of ``coefficients``.
+        """
+        starts = self._starts(start)
+        return [
+            Job(
+                rows=task.rows,
+                shape=(task.size(len(self.labels)),),
+                state=partial(state, task),
+                name=task.name if len(self.tasks) > 1 else "",
+                start=None if starts is None else Point(beta=starts[number]),
+                parts=self._parts(number),
+                accept=accept(self._sides(number)),
+            )
+            for number, task in enumerate(self.tasks)
+        ]
+
+    def coefficients(self, machines: list[Machine]) -> Array:
+        """Of all machines, a column for each row; see ``multiclass.one_vs_one`` for the layout of pairs."""
+        if self.segments:
+            betas = [machine.coef[0] for machine in machines]
+            return ovo.join(self.tasks, betas, self.labels, self.reduction.n_classes)
+        return np.vstack([machine.coef for machine in machines])
+
+    def _starts(self, coef: Array | None) -> list[Array] | None:
+        if coef is None:
+            return None
+        return ovo.split(coef, self.tasks, self.labels, self.reduction.n_classes) if self.segments else list(coef)
+
+    def _parts(self, number: int) -> tuple[slice, ...]:
+        if not self.segments:
+            return ()
+        assert isinstance(self.reduction, OneVsOne)
+        return tuple(self.segments[c] for c in self.reduction.pairs[number])
+
+    def _sides(self, number: int) -> str:
+        """The two sides of a machine, in words."""
+        if isinstance(self.reduction, OneVsOne):
+            first, second = self.reduction.pairs[number]
+            return f"class {self.names[first]} from class {self.names[second]}"
+        if isinstance(self.reduction, OutputCodes):
+            return f"the classes with +1 from those with -1 in column {number} of the code"
+        return f"class {self.names[number]} from the rest"

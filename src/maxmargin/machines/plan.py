@@ -1,0 +1,188 @@
+"""What is to be solved, and how: frozen plans. Estimators make them, this room carries them out.
+
+A plan is a matrix (of kernel values, or the rows themselves), jobs on it, and the effort that they may take. Machines
+of pairs of classes, of one class against the rest, joint ones and regressions are the same plan with other jobs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from maxmargin.core import limits
+from maxmargin.core.rows import Array
+from maxmargin.kernels.base import Kernel
+from maxmargin.machines.warm import KeptPoints, KeptRows
+from maxmargin.problems.box import Bias
+from maxmargin.problems.solution import Point, Solution
+from maxmargin.solvers.contract import Options, Watch
+
+LEAST_SECONDS = 1e-3  # of a time limit that is over: solvers then still give a point, and say why they stopped
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How far a fit may go: see ``solvers.contract.Options``. ``deadline`` is a moment on the clock of ``core.limits``.
+
+    ``order`` is an order of all rows of the plan.
+    """
+
+    tol: float
+    max_iter: int = -1
+    deadline: float = math.inf
+    n_jobs: int = 1
+    interrupt: Literal["raise", "keep"] = "raise"
+    seed: int = 0
+    shrinking: bool = True
+    order: Array | None = None
+    solver: str = "auto"
+
+    @property
+    def keeps(self) -> bool:
+        """Whether Ctrl-C ends the fit with its best point."""
+        return self.interrupt == "keep"
+
+    def seconds_left(self) -> float | None:
+        """Until the deadline; None where there is none."""
+        return None if math.isinf(self.deadline) else max(LEAST_SECONDS, self.deadline - limits.now())
+
+    def options(self, start: Point | None, seconds: float | None, watch: Watch, **how: Any) -> Options:
+        """For one solve of ``seconds``."""
+        return Options(
+            tol=self.tol,
+            start=start,
+            max_iter=self.max_iter,
+            time_limit=seconds,
+            watch=watch,
+            interrupt=self.interrupt,
+            seed=self.seed,
+            shrinking=self.shrinking,
+            **how,
+        )
+
+
+def as_solved(problem: Any, solution: Solution) -> Solution:
+    """The solution as the solver left it."""
+    return solution
+
+
+def as_they_are(coef: Array, biases: Array) -> tuple[Array, Array]:
+    """The coefficients and biases of the problem are those of the machine."""
+    return coef, biases
+
+
+@dataclass(frozen=True)
+class Job:
+    """One problem of a plan, and how its solution is read.
+
+    ``rows`` are its rows of the plan's (None: all of them) and ``shape`` is the shape of its multipliers: (rows,), or
+    (rows, classes) of a joint machine. ``state(matrix)`` is the problem on the kernel matrix, or the ``Design``, of its
+    rows. ``name`` stands in printed lines.
+
+    ``accept(problem, solution)`` is what is made of a solution; it raises where there is no machine. ``read`` makes
+    coefficients and biases of machines (a row and a number for each) from those of the problem.
+
+    Pairs of classes: ``parts`` are the segments of the plan that ``rows`` is made of. ``groups`` is the number of free
+    biases that the problem has.
+    """
+
+    rows: Array | None
+    shape: tuple[int, ...]
+    state: Callable[[Any], Any]
+    name: str = ""
+    start: Point | None = None
+    parts: tuple[slice, ...] = ()
+    groups: int = 1
+    accept: Callable[[Any, Solution], Solution] = as_solved
+    read: Callable[[Array, Array], tuple[Array, Array]] = as_they_are
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return self.shape[0]
+
+
+@dataclass(frozen=True)
+class KernelPlan:
+    """Jobs on the kernel matrix of different rows.
+
+    ``reach`` is the size of usual multipliers: their bound, infinite for the hard margin, zero where they have none and
+    stay small. ``memory`` are the bytes for kernel values, None for as many as there are to spare. ``segments`` of the
+    rows (classes, one after the other) are what pairs of classes are made of; empty where every job is on all rows.
+    ``keep`` is whether kernel rows are kept for the next fit, and ``kept`` are those of the last one.
+    """
+
+    kernel: Kernel
+    X: Any
+    jobs: list[Job]
+    bias: Bias
+    effort: Effort
+    reach: float
+    memory: int | None = None
+    segments: tuple[slice, ...] = ()
+    keep: bool = False
+    kept: KeptRows | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.X.shape[0]
+
+
+@dataclass(frozen=True)
+class LinearPlan:
+    """Jobs on the rows themselves.
+
+    ``scale`` is the entry of the column that stands for the bias (``problems.design``). ``screen`` is whether features
+    are looked for whose weight is proved to be zero. ``keep`` is whether the points are kept for the next fit, as those
+    of rows with these ``costs`` and of problems of this ``kind``.
+    """
+
+    X: Any
+    jobs: list[Job]
+    scale: float
+    effort: Effort
+    costs: Array
+    kind: tuple[Any, ...] = ()
+    screen: bool = False
+    keep: bool = False
+
+
+class Machine(NamedTuple):
+    """Decision functions f_m(x) = sum_i coef_mi k(x_i, x) + biases_m, or weights_m'x + biases_m, of one job.
+
+    ``coef`` has a column for each row of the job, None without a kernel; ``weights`` are None in feature spaces.
+    """
+
+    coef: Any
+    biases: Array
+    weights: Any
+
+
+class Fitted(NamedTuple):
+    """What a plan became: a machine and a solution for each job, in their order.
+
+    ``kept`` is for the next fit. ``kernel_values`` counts those computed, ``float32`` is whether all jobs were solved
+    with float32 values, ``zero_features`` flags features whose weight is proved to be zero in every machine.
+    """
+
+    machines: list[Machine]
+    solutions: list[Solution]
+    kept: KeptRows | KeptPoints | None = None
+    kernel_values: int = 0
+    float32: bool = False
+    zero_features: Array | None = None
+
+
+def order_within(order: Array | None, rows: Array | None) -> Array | None:
+    """An order of all rows, as positions within some of them."""
+    if order is None or rows is None:
+        return order
+    position = np.full(len(order), -1, np.int64)
+    position[rows] = np.arange(len(rows))
+    found = position[order]
+    return found[found >= 0]

@@ -1,0 +1,46 @@
+"""All jobs of a plan on the pool, each to its end or to what it has when it is stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from maxmargin.core import limits
+from maxmargin.core.threads import task_map
+from maxmargin.machines.plan import Effort, Job
+from maxmargin.machines.watching import TimeShares
+from maxmargin.problems.solution import Point, Solution, Status, Trace, unproved
+
+
+def solve_jobs(
+    jobs: list[Job],
+    effort: Effort,
+    workers: int,
+    one: Callable[[int, TimeShares], Solution],
+    zero: Callable[[Job], Point],
+    turns: Sequence[int] | None = None,
+) -> list[Solution]:
+    """``one(number, shares)`` for every job, taken up in the order of ``turns``; ``zero(job)`` if it cannot begin."""
+    shares = TimeShares(effort.seconds_left(), [job.size for job in jobs], workers)
+    active = limits.current()
+
+    def ended(number: int) -> Solution:
+        try:
+            return one(number, shares)
+        except limits.OutOfTime:
+            return unsolved(zero(jobs[number]), Status.TIME_LIMIT)
+        except (KeyboardInterrupt, limits.Cancelled):
+            if not effort.keeps:
+                raise
+            if active is not None:
+                active.cancel.set()  # the other jobs end too
+            return unsolved(zero(jobs[number]), Status.INTERRUPTED)
+
+    turns = range(len(jobs)) if turns is None else turns
+    found = dict(zip(turns, task_map(ended, turns, workers, effort.keeps), strict=True))
+    return [found[number] for number in range(len(jobs))]
+
+
+def unsolved(zero: Point, status: Status) -> Solution:
+    """Of a job that was stopped before its problem was stated."""
+    nothing = unproved("stopped before the problem was set up", bias=0.0, norm=0.0)
+    return Solution(zero, status, nothing, Trace(), 0, "none", "", 0.0)
