@@ -1,0 +1,93 @@
+"""A new kernel machine with one problem on all rows: what it needs beside its parameters is here, and nothing else."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import RegressorMixin, clone
+from sklearn.callback import with_callbacks
+from sklearn.exceptions import NotFittedError
+from sklearn.svm import SVR
+
+from maxmargin import checks
+from maxmargin.core import limits
+from maxmargin.estimators.fitting import OF_KERNELS, fit
+from maxmargin.estimators.kernel_machine import KERNEL_RULES, KernelMachine
+from maxmargin.estimators.plans.kernel import expansion, kernel_plan, reach_of, read_rows
+from maxmargin.estimators.plans.warm import last_coefficients
+from maxmargin.estimators.progress import Given
+from maxmargin.machines import Job
+from maxmargin.problems.box import Bias, BoxQP
+from maxmargin.problems.solution import Point, Status
+
+
+class AbsoluteErrorRegressor(RegressorMixin, KernelMachine):
+    """1/2 ||w||^2 + sum_i C_i |y_i - f(x_i) - b|: in multipliers p = y, -C_i <= beta_i <= C_i, sum(beta) = 0."""
+
+    def __init__(self, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, fit_intercept=True, shrinking=True,
+                 tol=1e-3, cache_size=None, max_iter=-1, time_limit=None, warm_start=False, random_state=None,
+                 n_jobs=None, verbose=0, callback=None, interrupt="raise"):  # fmt: skip
+        for name, value in locals().items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        begun = limits.now()
+        checks.check_parameters(self, KERNEL_RULES | {"C": checks.Rule("a finite number > 0", checks.positive)})
+        draft = checks.draft(self)
+        items, targets = checks.regression_data(draft, X, y)
+        weights = checks.sample_weights(sample_weight, items.shape[0])
+        rows = read_rows(self, items, weights, kinds=np.unique(targets, return_inverse=True)[1])
+        y_, costs, bias = rows.of(targets), self.C * rows.weights, Bias.of(self.fit_intercept)
+
+        def state(gram):
+            return BoxQP(gram, np.ones(gram.n), y_, -costs, costs, np.zeros(gram.n), bias)
+
+        known = rows.merged(last_coefficients(self, rows.shape))
+        job = Job(None, y_.shape, state, start=None if known is None else Point(beta=known[0]))
+        plan = kernel_plan(self, rows, [job], bias, reach_of(costs), begun)
+        model = lambda machines: expansion(rows, machines[0].coef, machines)  # noqa: E731
+        return fit(self, draft, Given(X, y, sample_weight), plan, model, OF_KERNELS)
+
+    def predict(self, X):
+        return self._decisions(X).ravel()
+
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(120, 3))
+Y = np.sin(X[:, 0]) + 0.1 * RNG.normal(size=120)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+def test_it_solves(kernel):
+    machine = AbsoluteErrorRegressor(kernel=kernel, C=2.0).fit(X, Y)
+    assert machine.status_ is Status.CONVERGED
+    assert machine.certificate_.relative_gap < 1e-8
+    other = SVR(kernel=kernel, C=2.0, epsilon=0.0, tol=1e-9).fit(X, Y)
+    np.testing.assert_allclose(machine.predict(X), other.predict(X), atol=1e-4)
+    assert machine.dual_coef_.shape == (1, len(machine.support_))
+    assert np.all(np.diff(machine.support_) > 0)
+    assert (kernel == "linear") == hasattr(machine, "coef_")
+
+
+def test_weights_are_repetitions_and_zero_weights_no_rows():
+    often = RNG.integers(0, 3, size=120)
+    weighted = AbsoluteErrorRegressor().fit(X, Y, sample_weight=often)
+    repeated = AbsoluteErrorRegressor().fit(np.repeat(X, often, axis=0), np.repeat(Y, often))
+    assert repeated.certificate_.dual == pytest.approx(weighted.certificate_.dual, rel=1e-9)
+    assert not set(weighted.support_) & set(np.flatnonzero(often == 0))
+
+
+def test_it_is_a_transaction_that_pickles_and_starts_warm():
+    machine = AbsoluteErrorRegressor(warm_start=True)
+    with pytest.raises(NotFittedError):
+        machine.predict(X)
+    before = machine.fit(X, Y).predict(X)
+    with pytest.raises(ValueError, match="Negative values"):
+        machine.fit(X[:, :2], Y, sample_weight=-np.ones(120))
+    np.testing.assert_array_equal(machine.predict(X), before)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(machine)).predict(X), before)
+    again = machine.fit(X, Y)
+    assert again.kernel_values_ == 0
+    assert clone(machine).get_params() == machine.get_params()

@@ -1,0 +1,142 @@
+"""Plans carried out without any estimator."""
+
+import numpy as np
+import pytest
+
+from maxmargin import machines
+from maxmargin.core import limits
+from maxmargin.kernels import RBF, Linear
+from maxmargin.losses import SquaredHinge
+from maxmargin.machines import Caller, Effort, Job, KernelPlan, LinearPlan, joint
+from maxmargin.machines.plan import order_within
+from maxmargin.problems.box import Bias, soft_margin
+from maxmargin.problems.linear import LinearProblem
+from maxmargin.problems.solution import Status
+from tests import helpers
+
+X, Y = helpers.overlapping(200)
+SIGNS = helpers.signs(Y)
+GAUSSIAN = RBF(0.2)
+
+
+def two_sides(gram):
+    return soft_margin(gram, SIGNS, 1.0)
+
+
+def plan(kernel=GAUSSIAN, bias=Bias.FREE, job=None, **parts):
+    job = job or Job(None, (len(Y),), lambda gram: soft_margin(gram, SIGNS, 1.0, bias=bias))
+    return KernelPlan(kernel, X, [job], bias, parts.pop("effort", Effort(1e-3)), reach=1.0, **parts)
+
+
+@pytest.mark.parametrize("bias", list(Bias))
+@pytest.mark.parametrize("kernel", [RBF(0.2), Linear()], ids=str)
+def test_a_machine_decides_as_its_certificate_says(kernel, bias):
+    fitted = machines.solve(plan(kernel, bias))
+    (machine,), (solution,) = fitted.machines, fitted.solutions
+    assert solution.status is Status.CONVERGED
+    K = kernel.block(kernel.prepare(X), kernel.prepare(X))
+    f = K @ machine.coef[0] + machine.biases[0]
+    if bias is Bias.FREE and machine.weights is not None:  # its rows were moved, and sum(coef) is zero
+        np.testing.assert_allclose(X @ machine.weights[0] + machine.biases[0], f, atol=1e-9)
+    norm = machine.coef[0] @ K @ machine.coef[0] + (machine.biases[0] ** 2 if bias is Bias.REGULARIZED else 0.0)
+    primal = 0.5 * norm + np.maximum(0.0, 1.0 - SIGNS * f).sum()
+    assert primal == pytest.approx(solution.certificate.primal, rel=1e-9)
+    assert (machine.weights is None) == isinstance(kernel, RBF)
+
+
+def test_kernel_rows_are_kept_and_used_again_only_when_asked_for():
+    assert machines.solve(plan()).kept is None
+    first = machines.solve(plan(keep=True))
+    again = machines.solve(plan(keep=True, kept=first.kept))
+    assert first.kernel_values > 0
+    assert again.kernel_values == 0
+    np.testing.assert_array_equal(again.machines[0].coef, first.machines[0].coef)
+
+
+@pytest.mark.parametrize(
+    ("cause", "status"), [(limits.OutOfTime, Status.TIME_LIMIT), (KeyboardInterrupt, Status.INTERRUPTED)]
+)
+def test_a_job_stopped_before_its_problem_is_stated_is_a_machine_of_zeros(cause, status):
+    def state(gram):
+        raise cause
+
+    found = machines.solve(plan(job=Job(None, (200,), state), effort=Effort(1e-3, interrupt="keep")))
+    assert found.solutions[0].status is status
+    np.testing.assert_array_equal(found.machines[0].coef, np.zeros((1, 200)))
+    np.testing.assert_array_equal(found.machines[0].biases, [0.0])
+
+
+def test_ctrl_c_is_raised_unless_it_is_to_be_kept():
+    def state(gram):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        machines.solve(plan(job=Job(None, (200,), state)))
+
+
+def test_a_solution_is_judged_by_its_job():
+    def refuse(problem, solution):
+        assert problem.n == len(solution.beta) == 200
+        raise ValueError("no machine")
+
+    with pytest.raises(ValueError, match="no machine"):
+        machines.solve(plan(job=Job(None, (200,), two_sides, accept=refuse)))
+
+
+def test_coefficients_are_read_as_the_job_says():
+    job = Job(None, (200,), two_sides, read=lambda coef, biases: (2.0 * coef, 2.0 * biases))
+    plain, doubled = (machines.solve(plan(job=each)).machines[0] for each in (None, job))
+    np.testing.assert_array_equal(doubled.coef, 2.0 * plain.coef)
+    np.testing.assert_array_equal(doubled.biases, 2.0 * plain.biases)
+
+
+def test_two_classes_of_a_joint_machine_are_one():
+    coef, biases = joint.one_of_two(np.array([[1.0, 2.0], [5.0, 3.0]]), np.array([1.0, 4.0]))
+    np.testing.assert_array_equal(coef, [[4.0, 1.0]])
+    np.testing.assert_array_equal(biases, [3.0])
+    np.testing.assert_array_equal(joint.one_of_two(*[joint.for_each_class(coef, 2).T, np.zeros(2)])[0], coef)
+    three = np.arange(6.0).reshape(3, 2)
+    assert joint.one_of_two(three, np.zeros(3))[0] is three
+    np.testing.assert_array_equal(joint.for_each_class(three, 3), three.T)
+
+
+@pytest.mark.parametrize(("bias", "scale"), [(Bias.FREE, 1.0), (Bias.REGULARIZED, 3.0), (Bias.NONE, 0.0)])
+def test_linear_machines_and_their_points(bias, scale):
+    job = Job(None, (200,), lambda design: LinearProblem(design, SIGNS, np.ones(200), SquaredHinge(), bias))
+    fitted = machines.solve(LinearPlan(X, [job], scale, Effort(1e-6), np.ones(200), keep=True))
+    (machine,), (solution,) = fitted.machines, fitted.solutions
+    f = X @ machine.weights[0] + machine.biases[0]
+    appended = (machine.biases[0] / scale) ** 2 if bias is Bias.REGULARIZED else 0.0
+    primal = 0.5 * (machine.weights[0] @ machine.weights[0] + appended) + (np.maximum(0.0, 1 - SIGNS * f) ** 2).sum()
+    assert primal == pytest.approx(solution.certificate.primal, rel=1e-9)
+    assert fitted.kept is not None
+    assert fitted.kept.points[0] is solution.point
+
+
+def test_observers_see_machines_of_several_jobs_by_their_number():
+    heard = set()
+
+    class Numbers(machines.Observer):
+        def step(self, job, seen, machine):
+            heard.add((job, machine().weights.shape))
+            return False
+
+    signs = [SIGNS, -SIGNS]
+    jobs = [
+        Job(None, (200,), lambda design, y=y: LinearProblem(design, y, np.ones(200), SquaredHinge(), Bias.FREE))
+        for y in signs
+    ]
+    machines.solve(LinearPlan(X, jobs, 1.0, Effort(1e-6, n_jobs=2), np.ones(200)), [Numbers()])
+    assert heard == {(0, (1, 6)), (1, (1, 6))}
+
+
+def test_whoever_returns_true_stops_a_job():
+    stopped = machines.solve(plan(), [Caller(lambda seen: True)])
+    assert stopped.solutions[0].status is Status.STOPPED
+
+
+def test_an_order_of_all_rows_as_one_of_some():
+    order = np.array([3, 1, 4, 0, 2])
+    np.testing.assert_array_equal(order_within(order, np.array([0, 3, 4])), [1, 2, 0])
+    assert order_within(order, None) is order
+    assert order_within(None, np.array([0])) is None
