@@ -51,10 +51,12 @@ def test_there_is_one_loop_one_options_one_solution_and_one_place_that_sets_attr
     assert len(found(r"\bsolver\.step\(")) == 1
     assert len(found(r"^class \w*Options\b")) == 1
     assert len(found(r"^class \w*Solution\b")) == 1
-    assert len(found(r"\bdef watch\(|def watcher\(")) == 1
+    assert len(found(r"def watcher\(")) == len(found(r"\bdef watch\(")) == 1
     assert found(r"setattr\(|self\.[a-z]\w*_ [-+*]?= ") == []
     assert [place.split(":")[0] for place in found(r"\.__dict__ = ")] == ["checks/transaction.py"]
 
 
 def test_no_decision_hangs_on_the_name_of_a_solver():
-    assert found(r"(solver|name) (==|!=|in|not in) [\"'(]") == []
+    """("auto" is no solver.)"""
+    names = "smo|newton|alm|dual_cd|gd|sgd|blocks|interior"
+    assert found(rf"(==|!=|\bin) *\(?['\"]({names})['\"]|['\"]({names})['\"] *(==|!=|\bin\b)") == []

@@ -9,7 +9,7 @@ from maxmargin.kernels import RBF, Linear
 from maxmargin.losses import SquaredHinge
 from maxmargin.machines import Caller, Effort, Job, KernelPlan, LinearPlan, joint
 from maxmargin.machines.plan import order_within
-from maxmargin.problems.box import Bias, soft_margin
+from maxmargin.models import Bias, soft_margin
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Status
 from tests import helpers
