@@ -1,7 +1,6 @@
 """A new kernel machine with one problem on all rows: what it needs beside its parameters is here, and nothing else."""
 
 import pickle
-from functools import partial
 
 import numpy as np
 import pytest
@@ -12,13 +11,11 @@ from sklearn.svm import SVR
 
 from maxmargin import checks
 from maxmargin.core import limits
-from maxmargin.estimators.fitting import OF_KERNELS, fit
+from maxmargin.estimators.fitting import fit_one_problem
 from maxmargin.estimators.kernel_machine import KERNEL_RULES, KernelMachine
-from maxmargin.estimators.plans.kernel import kernel_plan, one_expansion, reach_of, read_rows, start_of
-from maxmargin.estimators.plans.warm import last_coefficients
+from maxmargin.estimators.plans.kernel import reach_of, read_rows
 from maxmargin.estimators.progress import Given
 from maxmargin.losses import EpsilonInsensitive
-from maxmargin.machines import Job
 from maxmargin.models import Bias, regression
 from maxmargin.problems.solution import Status
 
@@ -43,11 +40,12 @@ class TubeRegressor(RegressorMixin, KernelMachine):
         rows = read_rows(self, items, weights, kinds=np.unique(targets, return_inverse=True)[1])
         numbers, costs, bias = rows.of(targets), self.C * rows.weights, Bias.of(self.fit_intercept)
         loss = EpsilonInsensitive(self.epsilon)
-        start = start_of(rows.merged(last_coefficients(self, rows.shape)))
-        job = Job(None, numbers.shape, lambda gram: regression(gram, numbers, costs, loss, bias), start=start)
-        plan = kernel_plan(self, rows, [job], bias, reach_of(loss, costs), begun)
-        model = partial(one_expansion, rows)
-        return fit(self, draft, Given(X, y, sample_weight), plan, model, OF_KERNELS)
+
+        def problem(gram):
+            return regression(gram, numbers, costs, loss, bias)
+
+        given = Given(X, y, sample_weight)
+        return fit_one_problem(self, draft, given, rows, problem, bias, reach_of(loss, costs), begun)
 
     def predict(self, X):
         return self._decisions(X).ravel()
