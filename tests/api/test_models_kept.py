@@ -96,7 +96,7 @@ def interrupt_at_attribute(monkeypatch, kind, wanted):
 
 @pytest.mark.parametrize(("model", "method"), CALLS, ids=name_of)
 def test_after_ctrl_c_at_every_attribute(model, method, monkeypatch):
-    """Whatever attribute is set next, Ctrl-C strikes: those of validation go to a draft, the others come in one step."""
+    """Whatever is set next, Ctrl-C strikes: what validation notes goes to a draft, the model comes in one step."""
     model = clone(model).fit(NAMED, Y)
     before, known = state(model), answers(model)
     rows = OTHER if method == "fit" and not getattr(model, "warm_start", False) else NAMED

@@ -291,10 +291,11 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         tasks = reduction.tasks(rows.labels)
         starts = linear_starts(self, rows.X, [task.rows for task in tasks], rows.costs, kind, bias_of(self))
         loss: Any = _LOSSES[self.loss]() if isinstance(self.loss, str) else self.loss
+        bias, penalty = bias_of(self), self.penalty
 
         def state(task: Task, design: Design) -> LinearProblem:
             costs = rows.costs if task.rows is None else rows.costs[task.rows]
-            return LinearProblem(design, task.signs, costs, loss, bias_of(self), self.penalty)  # type: ignore[arg-type]
+            return LinearProblem(design, task.signs, costs, loss, bias, penalty)  # type: ignore[arg-type]
 
         def job(task: Task, start: Point | None) -> Job:
             name = task.name if len(tasks) > 1 else ""
