@@ -7,7 +7,7 @@ method; repeat until the KKT conditions hold on all examples.
 import numpy as np
 
 from maxmargin.textbook import inputs
-from maxmargin.textbook.interior_point import at_bounds, box, solve_qp
+from maxmargin.textbook.programs.interior_point import at_bounds, box, solve_qp
 
 
 def working_set(v, alpha, y, C, q):
