@@ -19,6 +19,8 @@ MODULES = {
     "maxmargin": "estimators and functions",
     "maxmargin.kernels": "kernels",
     "maxmargin.losses": "losses",
+    "maxmargin.gram": "kernel matrices within a memory budget",
+    "maxmargin.models": "support vector models, stated as problems",
     "maxmargin.certificates": "proofs of optimality",
     "maxmargin.solvers": "solvers",
     "maxmargin.multiclass": "many classes by binary machines",

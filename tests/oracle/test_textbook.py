@@ -220,7 +220,7 @@ class TestQuadraticPrograms:
         alpha, _ = textbook_soft.dual(K, signs, 1.0, p)
         proof = certify(problem, alpha)
         assert proof.relative_gap < 1e-6
-        machine = SVC(kernel="precomputed", C=1.0, loss=loss.value, tol=1e-8).fit(K, signs)
+        machine = SVC(kernel="precomputed", C=1.0, loss=loss, tol=1e-8).fit(K, signs)
         assert textbook_soft.bias(alpha, K, signs, 1.0, p) == pytest.approx(machine.intercept_[0], abs=1e-5)
 
     def test_hard_margin_of_example_23_3(self):

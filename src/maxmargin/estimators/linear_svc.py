@@ -270,7 +270,7 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         joint_loss(self)
 
     def _rows(self, X: Any, weights: Array, classes: Classes) -> _Rows:
-        """Rows that count: of weight above zero, and of classes of weight above zero. Few equal ones are merged."""
+        """Rows of weight above zero, of classes of weight above zero. Where they are few, equal ones are merged."""
         labels = classes.of_rows
         if not weights.all():
             used = np.flatnonzero(weights)

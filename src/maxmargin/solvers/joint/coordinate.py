@@ -115,7 +115,7 @@ class JointCD(Solver):
 
 @generic
 def row_scores(rows, i, scale, W, chosen, out):
-    """Out_r = w_m'(x_i, s) for the classes m = chosen_r, in the type of W and out."""
+    """out_r = w_m'(x_i, s) for the classes m = chosen_r, in the type of W and out."""
 
 
 @row_scores.register(DenseRows)
