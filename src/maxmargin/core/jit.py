@@ -89,7 +89,7 @@ class Compiled(CPUDispatcher):
             self._cache = CheckedCache(self.py_func)
 
     def compile(self, sig: Any) -> Any:
-        """Compile or load to the end: numba registers pieces on the way and fails where it meets them again."""
+        """Compile or load to the end: numba registers pieces on the way, and fails where one is registered already."""
         with signals_deferred():
             return super().compile(sig)
 
@@ -185,7 +185,7 @@ def _generic(stub: Callable[..., Any], inline: Any) -> Any:
 
 
 def _instruction(name: str) -> Any:
-    """An LLVM instruction of two numbers of one type; mixed types meet in float64."""
+    """An LLVM instruction of two numbers of one type; mixed types are converted to float64."""
 
     @intrinsic
     def instruction(context, a, b):

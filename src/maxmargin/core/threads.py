@@ -145,7 +145,7 @@ def _run_on_pool(run: Callable[[], None], workers: int, helps: bool, halt: Calla
 
 
 class _Turn:
-    """A worker's part in a map. It is known before the pool is: Ctrl-C may strike while the pool takes it."""
+    """A worker's part in a map. It is known before the pool is: Ctrl-C may come while the pool takes it."""
 
     def __init__(self, work: Callable[[], None]) -> None:
         self._work = work

@@ -110,7 +110,7 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
     warm_start : bool, default=False
         Start from the last fit on the same rows and classes.
     random_state : int, RandomState or None, default=None
-        Order of rows in "dual_cd" and "sgd", and the random code. None is not fixed (the code is); the solution does
+        Order of rows for "dual_cd" and "sgd", and the random code. None is not fixed (the code is); the solution does
         not depend on it beyond ``tol``.
     n_jobs : int, default=None
         Threads; None is all cores. Results do not depend on it.
