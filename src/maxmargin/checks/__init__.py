@@ -1,4 +1,4 @@
-"""The door: parameters, data and weights of users are checked here, and fitted attributes are set here alone."""
+"""Level 5: parameters, data and weights of users are checked, and fitted attributes set, here alone."""
 
 from maxmargin.checks.classes import at_least_two, stream_classes
 from maxmargin.checks.data import (

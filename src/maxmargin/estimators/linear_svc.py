@@ -111,7 +111,7 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
     warm_start : bool, default=False
         Start from the last fit on the same rows and classes.
     random_state : int, RandomState or None, default=None
-        Order of rows in "dual_cd" and "sgd", and the random code. None is not fixed (the code is); the solution does
+        Order of rows for "dual_cd" and "sgd", and the random code. None is not fixed (the code is); the solution does
         not depend on it beyond ``tol``.
     n_jobs : int, default=None
         Threads; None is all cores. Results do not depend on it.
@@ -271,7 +271,7 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         joint_loss(self)
 
     def _rows(self, X: Any, weights: Array, classes: Classes) -> _Rows:
-        """Rows that count: of weight above zero, and of classes of weight above zero. Few equal ones are merged."""
+        """Rows of weight above zero, of classes of weight above zero. Where they are few, equal ones are merged."""
         labels = classes.of_rows
         if not weights.all():
             used = np.flatnonzero(weights)
