@@ -25,17 +25,14 @@ def stored(kind, X):
 def test_visits(kind, loss):
     X, y = data(loss, n=30, d=3)
     X[4] = 0.0
-    rows, squares = stored(kind, X), (X**2).sum(axis=1)
+    terms = coordinate.Terms(stored(kind, X), y, np.ones(30), (X**2).sum(axis=1), loss)
     found = []
     for run in both(coordinate._visit):
-        v, beta, sums = np.zeros(3), np.zeros(30), np.zeros(6)
-        order, kept, random = np.arange(30), np.empty(30, np.int64), np.array([12345], np.uint64)
-        slack = np.full(2, np.inf)
+        v, beta, random = np.zeros(3), np.zeros(30), np.array([12345], np.uint64)
+        room = coordinate.Room(0.0, 0.0, np.inf, np.inf)
         for _ in range(3):
-            count = run(
-                rows, order, 8, y, np.ones(30), squares, loss, slack, 0.0, 0.0, v, beta, random, kept, sums * 0.0
-            )
-        found.append((count, v.copy(), beta.copy()))
+            kept, _ = run(terms, np.arange(30), 8, room, 0.0, v, beta, random)
+        found.append((len(kept), v.copy(), beta.copy()))
         np.testing.assert_allclose(v, X.T @ beta, atol=1e-12)
     assert found[0][0] == found[1][0]
     np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-12)
@@ -54,10 +51,10 @@ def test_shuffles_are_permutations():
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_stochastic_steps(kind):
     X, y = data(Hinge(), n=40, d=3)
-    rows, found = stored(kind, X), []
+    descent, found = sgd.Descent(stored(kind, X), y, np.ones(40), Hinge(), 0.1), []
     for run in both(sgd._steps):
         u, m, numbers = np.zeros(3), np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-        run(rows, np.arange(40), y, np.ones(40), Hinge(), 0.1, 3, 0.5, 0.75, 1.0, 0.0, 1.0, u, m, numbers, np.empty(3))
+        run(descent, np.arange(40), sgd.Schedule(0.5, 0.75, 3, 1.0), u, m, numbers)
         found.append(np.concatenate([u, m, numbers]))
     np.testing.assert_allclose(found[0], found[1], atol=1e-12)
 
