@@ -52,7 +52,7 @@ def pair_steps(block, v, beta, tol, max_steps):
     gain (difference of the slopes)^2 / (K_ii + K_jj - 2 K_ij). The loops run in the precision of v: two vectorised
     passes a step, the first of which also applies the step before. Writes: v, beta.
     """
-    real = v.dtype.type
+    real, far = v.dtype.type, FAR32 if v.itemsize == 4 else FAR
     curvature, gains = block.curvature.astype(v.dtype), np.empty_like(v)
     offsets = Offsets(np.empty_like(v), np.empty_like(v))
     for t in range(len(v)):
@@ -64,7 +64,9 @@ def pair_steps(block, v, beta, tol, max_steps):
         if left <= tol or step == max_steps:
             return step, max(left, real(0.0)), True
         i = peak(v, offsets.growth, lane)
+        own, offsets.shrinkage[i] = offsets.shrinkage[i], far  # at a kink rounding could make i its own partner
         j = best_partner(block.K[i], curvature[i], high, v, offsets.shrinkage, curvature, gains)
+        offsets.shrinkage[i] = own
         delta = pair_step(block, v, beta, offsets, i, j)
         if delta == 0.0:
             return step, left, False
