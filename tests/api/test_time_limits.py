@@ -1,4 +1,4 @@
-"""``time_limit`` covers the whole fit, on a clock that the tests advance: what is expensive costs so many seconds."""
+"""``time_limit`` covers the whole fit, on a clock that the tests advance: what is expensive costs a set number of seconds."""
 
 import math
 
@@ -107,7 +107,7 @@ def test_a_proof_that_the_limit_leaves_no_time_for(clock, monkeypatch):
         clock.time += 100.0
         limits.checkpoint()
 
-    monkeypatch.setattr("maxmargin.solvers.box.old_drive.evaluate", never)
+    monkeypatch.setattr("maxmargin.solvers.drive.prove", never)
     machine = SVC(time_limit=1.0).fit(X, y)
     proof = machine.certificate_
     assert machine.status_ is Status.TIME_LIMIT
