@@ -19,6 +19,8 @@ MODULES = {
     "maxmargin": "estimators and functions",
     "maxmargin.kernels": "kernels",
     "maxmargin.losses": "losses",
+    "maxmargin.gram": "kernel matrices within a memory budget",
+    "maxmargin.models": "support vector models, stated as problems",
     "maxmargin.certificates": "proofs of optimality",
     "maxmargin.solvers": "solvers",
     "maxmargin.multiclass": "many classes by binary machines",
@@ -36,12 +38,12 @@ def page(name: str) -> str:
 def _members(module: ModuleType) -> Iterator[tuple[str, object]]:
     """What ``__all__`` names, estimators first; of the textbook, whose files are the units, each file's functions."""
     if module.__name__ == "maxmargin.textbook":
-        for path in sorted(pathlib.Path(module.__path__[0]).glob("[a-z]*.py")):
-            part = importlib.import_module(f"{module.__name__}.{path.stem}")
-            yield path.stem, part
+        for file in module.__all__:
+            part = getattr(module, file)
+            yield file, part
             for name, value in vars(part).items():
                 if inspect.isfunction(value) and value.__module__ == part.__name__:
-                    yield f"{path.stem}.{name}", value
+                    yield f"{file}.{name}", value
     else:
         found = {name: getattr(module, name) for name in module.__all__}
         yield from sorted(found.items(), key=lambda member: (not hasattr(member[1], "fit"), member[0].lower()))

@@ -85,7 +85,7 @@ def test_a_module_is_the_command():
 def test_folders_load_when_first_used():
     code = "import sys, maxmargin; assert 'numpy' not in sys.modules; print(maxmargin.textbook.smo.__name__)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout == "maxmargin.textbook.smo\n"
+    assert told.stdout == "maxmargin.textbook.multipliers.smo\n"
     folders = {path.parent.name for path in pathlib.Path(maxmargin.__file__).parent.glob("*/__init__.py")} - {"cli"}
     assert folders <= set(dir(maxmargin))
     assert all(getattr(maxmargin, name).__name__ == f"maxmargin.{name}" for name in folders)

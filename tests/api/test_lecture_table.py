@@ -1,9 +1,9 @@
 """The table that says where everything of the lecture notes is."""
 
 import ast
-import importlib
 import os
 import pathlib
+import pkgutil
 import re
 
 import pytest
@@ -61,8 +61,7 @@ def test_rows_lead_somewhere():
         where = f"{note}:{line}"
         assert kind in MARKS, where
         for name in re.findall(r"`([^`]+)`", code):
-            module, _, attribute = name.rpartition(".")
-            assert hasattr(importlib.import_module(f"maxmargin.{module}"), attribute), (where, name)
+            pkgutil.resolve_name(f"maxmargin.{name}")  # raises an error where there is no such thing
         anchors = re.findall(r"\((\w+)\.md#([\w-]+)\)", page)
         assert anchors, where
         assert set(anchors) <= known, where
@@ -89,22 +88,30 @@ def reached(name, links):
 
 
 def references():
-    """What is defined in lectures and textbook, with all that its code names; both with their modules."""
+    """What is defined in lectures and textbook, with all that its code names; both by their public names."""
     packages = (maxmargin.lectures, maxmargin.textbook)
     found = {}
     for package in packages:
         folder = pathlib.Path(package.__path__[0])
         for path in folder.rglob("*.py"):
             below = path.relative_to(folder).with_suffix("").parts
-            found |= definitions(path, ".".join((package.__name__, *below)))
+            found |= definitions(path, public(".".join((package.__name__, *below))))
     return found
+
+
+def public(name):
+    """``textbook.smo`` for ``textbook.multipliers.smo``: the textbook's files are named without their folders."""
+    rooms = "|".join(path.parent.name for path in pathlib.Path(maxmargin.textbook.__path__[0]).glob("*/__init__.py"))
+    return re.sub(rf"^maxmargin\.textbook\.(?:{rooms})\.", "maxmargin.textbook.", name)
 
 
 def definitions(path, module):
     """The module's functions, classes and constants, each with the names of its code."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    known = {alias.asname or alias.name: f"{node.module}.{alias.name}" for node in imports for alias in node.names}
+    known = {
+        alias.asname or alias.name: public(f"{node.module}.{alias.name}") for node in imports for alias in node.names
+    }
     defined = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):

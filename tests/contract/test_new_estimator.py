@@ -11,22 +11,21 @@ from sklearn.svm import SVR
 
 from maxmargin import checks
 from maxmargin.core import limits
-from maxmargin.estimators.fitting import OF_KERNELS, fit
+from maxmargin.estimators.fitting import fit_one_problem
 from maxmargin.estimators.kernel_machine import KERNEL_RULES, KernelMachine
-from maxmargin.estimators.plans.kernel import expansion, kernel_plan, reach_of, read_rows
-from maxmargin.estimators.plans.warm import last_coefficients
+from maxmargin.estimators.plans.kernel import reach_of, read_rows
 from maxmargin.estimators.progress import Given
-from maxmargin.machines import Job
-from maxmargin.problems.box import Bias, BoxQP
-from maxmargin.problems.solution import Point, Status
+from maxmargin.losses import EpsilonInsensitive
+from maxmargin.models import Bias, regression
+from maxmargin.problems.solution import Status
 
 
-class AbsoluteErrorRegressor(RegressorMixin, KernelMachine):
-    """1/2 ||w||^2 + sum_i C_i |y_i - f(x_i) - b|: in multipliers p = y, -C_i <= beta_i <= C_i, sum(beta) = 0."""
+class TubeRegressor(RegressorMixin, KernelMachine):
+    """Support vector regression: 1/2 ||w||^2 + sum_i C_i max(0, |y_i - f(x_i) - b| - epsilon)."""
 
-    def __init__(self, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, fit_intercept=True, shrinking=True,
-                 tol=1e-3, cache_size=None, max_iter=-1, time_limit=None, warm_start=False, random_state=None,
-                 n_jobs=None, verbose=0, callback=None, interrupt="raise"):  # fmt: skip
+    def __init__(self, C=1.0, epsilon=0.1, kernel="rbf", degree=3, gamma="scale", coef0=0.0, fit_intercept=True,
+                 shrinking=True, tol=1e-3, cache_size=None, max_iter=-1, time_limit=None, warm_start=False,
+                 random_state=None, n_jobs=None, verbose=0, callback=None, interrupt="raise"):  # fmt: skip
         for name, value in locals().items():
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
@@ -34,24 +33,28 @@ class AbsoluteErrorRegressor(RegressorMixin, KernelMachine):
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         begun = limits.now()
-        checks.check_parameters(self, KERNEL_RULES | {"C": checks.Rule("a finite number > 0", checks.positive)})
+        checks.check_parameters(self, RULES)
         draft = checks.draft(self)
         items, targets = checks.regression_data(draft, X, y)
         weights = checks.sample_weights(sample_weight, items.shape[0])
         rows = read_rows(self, items, weights, kinds=np.unique(targets, return_inverse=True)[1])
-        y_, costs, bias = rows.of(targets), self.C * rows.weights, Bias.of(self.fit_intercept)
+        numbers, costs, bias = rows.of(targets), self.C * rows.weights, Bias.of(self.fit_intercept)
+        loss = EpsilonInsensitive(self.epsilon)
 
-        def state(gram):
-            return BoxQP(gram, np.ones(gram.n), y_, -costs, costs, np.zeros(gram.n), bias)
+        def problem(gram):
+            return regression(gram, numbers, costs, loss, bias)
 
-        known = rows.merged(last_coefficients(self, rows.shape))
-        job = Job(None, y_.shape, state, start=None if known is None else Point(beta=known[0]))
-        plan = kernel_plan(self, rows, [job], bias, reach_of(costs), begun)
-        model = lambda machines: expansion(rows, machines[0].coef, machines)  # noqa: E731
-        return fit(self, draft, Given(X, y, sample_weight), plan, model, OF_KERNELS)
+        given = Given(X, y, sample_weight)
+        return fit_one_problem(self, draft, given, rows, problem, bias, reach_of(loss, costs), begun)
 
     def predict(self, X):
         return self._decisions(X).ravel()
+
+
+RULES = KERNEL_RULES | {
+    "C": checks.Rule("a finite number > 0", lambda C: checks.positive(C) and checks.number(C)),
+    "epsilon": checks.Rule("a number >= 0", lambda epsilon: checks.number(epsilon) and epsilon >= 0),
+}
 
 
 RNG = np.random.default_rng(0)
@@ -61,10 +64,10 @@ Y = np.sin(X[:, 0]) + 0.1 * RNG.normal(size=120)
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
 def test_it_solves(kernel):
-    machine = AbsoluteErrorRegressor(kernel=kernel, C=2.0).fit(X, Y)
+    machine = TubeRegressor(kernel=kernel, C=2.0).fit(X, Y)
     assert machine.status_ is Status.CONVERGED
     assert machine.certificate_.relative_gap < 1e-8
-    other = SVR(kernel=kernel, C=2.0, epsilon=0.0, tol=1e-9).fit(X, Y)
+    other = SVR(kernel=kernel, C=2.0, epsilon=0.1, tol=1e-9).fit(X, Y)
     np.testing.assert_allclose(machine.predict(X), other.predict(X), atol=1e-4)
     assert machine.dual_coef_.shape == (1, len(machine.support_))
     assert np.all(np.diff(machine.support_) > 0)
@@ -73,14 +76,14 @@ def test_it_solves(kernel):
 
 def test_weights_are_repetitions_and_zero_weights_no_rows():
     often = RNG.integers(0, 3, size=120)
-    weighted = AbsoluteErrorRegressor().fit(X, Y, sample_weight=often)
-    repeated = AbsoluteErrorRegressor().fit(np.repeat(X, often, axis=0), np.repeat(Y, often))
+    weighted = TubeRegressor().fit(X, Y, sample_weight=often)
+    repeated = TubeRegressor().fit(np.repeat(X, often, axis=0), np.repeat(Y, often))
     assert repeated.certificate_.dual == pytest.approx(weighted.certificate_.dual, rel=1e-9)
     assert not set(weighted.support_) & set(np.flatnonzero(often == 0))
 
 
 def test_it_is_a_transaction_that_pickles_and_starts_warm():
-    machine = AbsoluteErrorRegressor(warm_start=True)
+    machine = TubeRegressor(warm_start=True)
     with pytest.raises(NotFittedError):
         machine.predict(X)
     before = machine.fit(X, Y).predict(X)

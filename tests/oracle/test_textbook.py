@@ -33,7 +33,7 @@ from maxmargin.textbook import (
 from maxmargin.textbook import soft_margin as textbook_soft
 from tests.helpers import NOTES_X, NOTES_Y, dual_by_clarabel
 
-FOLDER = pathlib.Path(hard_margin.__file__).parent
+FOLDER = pathlib.Path(textbook.__file__).parent
 ROWS, LABELS = load_breast_cancer(return_X_y=True)
 X, y = np.asarray(StandardScaler().fit_transform(ROWS)), 2.0 * np.asarray(LABELS) - 1
 SIGMA = 4.0
@@ -46,7 +46,7 @@ def certified(loss="hinge", C=1.0, fit_intercept=True):
     return machine.certificate_.primal
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(FOLDER.rglob("*.py")), ids=lambda path: path.relative_to(FOLDER).as_posix())
 def test_files_are_short_and_stand_alone(path):
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
@@ -65,7 +65,7 @@ def test_files_are_short_and_stand_alone(path):
 def test_all_files_are_reachable():
     tree = ast.parse((FOLDER / "__init__.py").read_text(encoding="utf-8"))
     names = {alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert names == {path.stem for path in FOLDER.glob("[a-z]*.py")} == set(textbook.__all__)
+    assert names == {path.stem for path in FOLDER.rglob("[a-z]*.py")} == set(textbook.__all__)
 
 
 class TestGradientDescent:
@@ -220,7 +220,7 @@ class TestQuadraticPrograms:
         alpha, _ = textbook_soft.dual(K, signs, 1.0, p)
         proof = certify(problem, alpha)
         assert proof.relative_gap < 1e-6
-        machine = SVC(kernel="precomputed", C=1.0, loss=loss.value, tol=1e-8).fit(K, signs)
+        machine = SVC(kernel="precomputed", C=1.0, loss=loss, tol=1e-8).fit(K, signs)
         assert textbook_soft.bias(alpha, K, signs, 1.0, p) == pytest.approx(machine.intercept_[0], abs=1e-5)
 
     def test_hard_margin_of_example_23_3(self):

@@ -1,4 +1,4 @@
-"""Level 4: the generative classifiers of the lecture notes (003), which model p(x, y) = p(y) p(x|y)."""
+"""Level 5: the generative classifiers of the lecture notes (003), which model p(x, y) = p(y) p(x|y)."""
 
 from maxmargin.bayes.categorical import CategoricalNB
 from maxmargin.bayes.gaussian import GaussianNB

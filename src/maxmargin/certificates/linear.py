@@ -79,7 +79,7 @@ def prove_linear(problem: LinearProblem, point: Point, *, exact: bool = False, s
 def rounding(terms: int, sizes: Array) -> Array:
     """How far a sum of this many products is off, ``sizes`` being the sum of their absolute values.
 
-    sqrt(terms) u with high probability (Higham and Mary, SIAM J. Sci. Comput. 41, 2019), and four more to be safe.
+    sqrt(terms) u with high probability (Higham and Mary, SIAM J. Sci. Comput. 41, 2019), and 4 u more to be safe.
     """
     return (4.0 + np.sqrt(terms)) * HALF_UNIT * sizes
 

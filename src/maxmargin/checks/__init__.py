@@ -1,4 +1,4 @@
-"""The door: parameters, data and weights of users are checked here, and fitted attributes are set here alone."""
+"""Level 5: parameters, data and weights of users are checked, and fitted attributes set, here alone."""
 
 from maxmargin.checks.classes import at_least_two, stream_classes
 from maxmargin.checks.data import (
@@ -25,7 +25,7 @@ from maxmargin.checks.parameters import (
     one_of,
     positive,
 )
-from maxmargin.checks.transaction import all_or_nothing, commit, draft
+from maxmargin.checks.transaction import commit, draft
 from maxmargin.checks.warnings import warn_user
 from maxmargin.checks.weights import class_costs, finite_total, sample_weights, weighted
 
@@ -35,7 +35,6 @@ __all__ = [
     "DENSE_OF_ANY_NUMBERS",
     "Layout",
     "Rule",
-    "all_or_nothing",
     "at_least_two",
     "boolean",
     "check_parameters",

@@ -9,11 +9,9 @@ checks.commit(self, draft, {"coef_": w, ...})   # the one place that sets fitted
 from __future__ import annotations
 
 import copy
-import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
-Method = TypeVar("Method", bound=Callable[..., Any])
 Estimator = TypeVar("Estimator")
 OF_VALIDATION = ("n_features_in_", "feature_names_in_")  # what scikit-learn's validation notes down
 
@@ -33,22 +31,3 @@ def commit(estimator: Any, draft: Any, fitted: Mapping[str, Any]) -> None:
     kept = {name: value for name, value in vars(estimator).items() if name not in before}
     names = {"_fitted_names": (*seen, *fitted)}
     estimator.__dict__ = kept | seen | dict(fitted) | names
-
-
-def all_or_nothing(fit: Method) -> Method:
-    """Decorates ``fit`` and ``partial_fit``: one that fails or is interrupted leaves the estimator as it was.
-
-    That includes what scikit-learn's validation sets. The attributes are those of before, not copies of them: a fit
-    makes new arrays, and writes into none that it finds.
-    """
-
-    @functools.wraps(fit)
-    def guarded(estimator: Any, *args: Any, **kwargs: Any) -> Any:
-        before = dict(vars(estimator))
-        try:
-            return fit(estimator, *args, **kwargs)
-        except BaseException:
-            estimator.__dict__ = before  # in one step: Ctrl-C may come twice
-            raise
-
-    return guarded  # type: ignore[return-value]

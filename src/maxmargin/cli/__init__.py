@@ -1,1 +1,1 @@
-"""Level 6: the command line. Parse, call, print."""
+"""Level 8: the command line. Parse, call, print."""

@@ -16,7 +16,7 @@ from typing import Any
 import maxmargin
 
 LEAST_WIDTH, USUAL_WIDTH = 60, 100  # of a terminal, in characters; the usual one where there is no terminal
-CLOSED_PIPE = 141  # what shells report of a program that nobody listens to any more
+CLOSED_PIPE = 141  # what shells report of a program whose output nobody reads any more
 
 
 class RefusedError(Exception):
@@ -69,7 +69,7 @@ def _file(text: str) -> pathlib.Path:
 
 
 def _check_command(arguments: Sequence[str], commands: Iterable[str]) -> None:
-    """A demonstration's name in place of a command is what one types who has read only half a line."""
+    """An unknown command is refused, with a hint where it looks like the name of a demonstration."""
     if arguments and not arguments[0].startswith("-") and arguments[0] not in commands:
         near = _near(arguments[0])
         hint = f"Did you mean: maxmargin demo {near[0]}?" if near else "The only command is: maxmargin demo"
@@ -143,7 +143,7 @@ def _refusals(path: pathlib.Path) -> Iterator[None]:
 
 
 def _check_drawing(path: pathlib.Path) -> None:
-    """Better to miss matplotlib or a folder now than after the computations."""
+    """A missing matplotlib or folder is refused now, not after the computations."""
     from maxmargin.report.plots import check_picture
 
     with _refusals(path):

@@ -1,1 +1,1 @@
-"""Level 0: compiled loops, threads, limits, rows, checks, problems, solutions and files."""
+"""Level 0: compiled loops and their machine code, threads, BLAS, time limits, signals, memory, rows and files."""

@@ -28,7 +28,7 @@ class _Holder:
 class _Hold:
     """Libraries that are at one thread for as long as they have holders.
 
-    Ctrl-C may strike between any two lines. So holders are forgotten when their frames are gone, and ``numbers``, the
+    Ctrl-C may come between any two lines. So holders are forgotten when their frames are gone, and ``numbers``, the
     threads to go back to, are kept until they are set: by the next who leaves, if need be.
     """
 

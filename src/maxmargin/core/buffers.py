@@ -19,7 +19,7 @@ from maxmargin.core.rows import Array
 
 POOLED = 1 << 20  # bytes from which memory is worth keeping
 GRAIN = 1 << 21  # bytes that sizes are rounded up to: then memory serves a slightly larger request, too
-WASTE = 4  # memory serves a request of at least one part in so many of its size
+WASTE = 4  # memory serves requests of at least 1 / WASTE of its size
 MOST = 8
 
 CAN_MARK = hasattr(mmap, "MADV_FREE")
@@ -42,7 +42,7 @@ class Buffers:
         with self._lock:
             fitting = [k for k, memory in enumerate(self._free) if size <= len(memory) <= WASTE * size]
             chosen = min(fitting, key=lambda k: len(self._free[k]), default=None)
-            if chosen is None:  # what would now be held beside it, though outgrown, goes
+            if chosen is None:  # somewhat smaller memory was outgrown: it is dropped
                 self._free = [memory for memory in self._free if not size // WASTE < len(memory) < size]
             memory = self._new(size) if chosen is None else self._free.pop(chosen)
         return memory[:size].view(dtype).reshape(shape)
@@ -81,8 +81,8 @@ class Buffers:
 def _fresh(size: int) -> Array:
     """New memory, in pages of the usual size.
 
-    Huge ones are dearer to touch first on a virtual machine (first fits of a process: ijcnn1 1.68 instead of 1.00 s,
-    covtype20k 2.5 instead of 1.9 s) and no faster later.
+    Huge ones cost more to touch first on a virtual machine (first fits of a process: ijcnn1 1.68 instead of 1.00 s,
+    covtype20k 2.5 instead of 1.9 s), and they are no faster later.
     """
     if not CAN_MARK:
         return np.empty(size, np.uint8)

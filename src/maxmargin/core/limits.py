@@ -12,8 +12,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-OVERTIME = 0.4  # of a time limit: so much longer a proof may take than was set aside for it,
-LEAST_OVERTIME = 0.25  # and so many seconds at least: the proof of a small problem is worth them
+OVERTIME = 0.4  # share of a time limit by which a proof may exceed the time set aside for it,
+LEAST_OVERTIME = 0.25  # and this many seconds at least: the proof of a small problem is worth them
 
 
 class OutOfTime(Exception):
@@ -48,7 +48,7 @@ def limits(deadline: float = float("inf")) -> Iterator[Limits]:
 
 
 def last_moment(end: float, time_limit: float | None) -> float:
-    """When even a proof must stop whose cost was estimated too low, for work that should have ended at ``end``."""
+    """When a proof must stop even if its cost was estimated too low; the work should have ended at ``end``."""
     return end if time_limit is None else end + max(OVERTIME * time_limit, LEAST_OVERTIME)
 
 

@@ -42,7 +42,7 @@ def explained(budget: int) -> Iterator[None]:
         left = available()
         most = f"about {left / MEGABYTE:.0f} MB are left" if math.isfinite(left) else "how much is left is unknown"
         raise MemoryError(
-            f"SVC could not get the memory it needs: {problem or 'the system gave none'}. It may use "
+            f"This fit could not get the memory it needs: {problem or 'the system gave none'}. It may use "
             f"{budget / MEGABYTE:.0f} MB for kernel values, and {most} to this process. Lower cache_size (megabytes "
             "for kernel values), raise the limit of the process, or fit on fewer rows."
         ) from problem

@@ -95,8 +95,8 @@ def _(rows, i, x):
 
 @row_dot.register(CsrRows)
 def _(rows, i, x):
-    # Four sums, so that a product need not wait for the one before; unsigned places, so that none is tested for being
-    # counted from the end: 1.0 instead of 1.35 ns an entry on 20news.
+    # Four sums, so that a product need not wait for the one before; unsigned indices, which need no test for being
+    # negative: 1.0 instead of 1.35 ns an entry on 20news.
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     first, last = rows.indptr[i], rows.indptr[i + 1]
     whole = first + (last - first) // 4 * 4
@@ -300,7 +300,7 @@ def l1_distances(A, B, scratch, out):
 
 @jit(reductions=True)
 def distances(A, B, squared, out):
-    """out_ij = ||a_i - b_j||_1 or its Euclidean kin ||a_i - b_j||^2, by differences. Writes: out."""
+    """out_ij = ||a_i - b_j||_1, or ||a_i - b_j||^2 if squared, by differences. Writes: out."""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             out[i, j] = row_distance(A, i, B, j, squared)

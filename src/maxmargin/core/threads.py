@@ -122,9 +122,9 @@ def _map(
 
 
 def _run_on_pool(run: Callable[[], None], workers: int, helps: bool, halt: Callable[[BaseException], bool]) -> None:
-    """``run`` on so many workers, and here where this thread helps: short pieces end before another thread wakes up.
+    """``run`` on this many workers, and here where this thread helps: short pieces end before another thread wakes.
 
-    Whatever is raised here while workers are busy (Ctrl-C, the handler of another signal) travels on when they ended.
+    What is raised here while workers are busy (Ctrl-C, the handler of another signal) is raised again when they end.
     """
     turns: list[_Turn] = []
     try:
@@ -145,7 +145,7 @@ def _run_on_pool(run: Callable[[], None], workers: int, helps: bool, halt: Calla
 
 
 class _Turn:
-    """A worker's part in a map. It is known before the pool is: Ctrl-C may strike while the pool takes it."""
+    """A worker's part in a map. It is known before the pool is: Ctrl-C may come while the pool takes it."""
 
     def __init__(self, work: Callable[[], None]) -> None:
         self._work = work
@@ -180,7 +180,7 @@ class _Turn:
 
 
 def _submit(run: Callable[[], None], workers: int, turns: list[_Turn]) -> None:
-    """``run`` on so many threads of the pool; on fewer or none where it takes no more work. Writes: turns.
+    """``run`` on this many threads of the pool; on fewer or none where it takes no more work. Writes: turns.
 
     It takes none in functions of ``atexit``, and where the system refuses another thread.
     """

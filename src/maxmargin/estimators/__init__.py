@@ -1,4 +1,4 @@
-"""Level 4: the scikit-learn contract. Parameters in, problem out, solution stored."""
+"""Level 5: the scikit-learn contract. Parameters in, a plan of problems out, solutions stored as attributes."""
 
 from maxmargin.estimators.linear_svc import LinearSVC
 from maxmargin.estimators.linear_svr import LinearSVR

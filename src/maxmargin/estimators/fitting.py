@@ -13,11 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import checks, machines
 from maxmargin.checks.transaction import OF_VALIDATION
-from maxmargin.estimators.plans.kernel import kernel_report, kernel_shortfall
+from maxmargin.estimators.plans.kernel import Rows, expansion, kernel_plan, kernel_report, kernel_shortfall
 from maxmargin.estimators.plans.linear import linear_report, linear_shortfall
+from maxmargin.estimators.plans.warm import last_coefficients
 from maxmargin.estimators.progress import Attributes, Given, SklearnCallbacks
-from maxmargin.machines import Caller, Fitted, KernelPlan, LinearPlan, Machine, Observer, Printer
-from maxmargin.problems.solution import Solution, Status, combine
+from maxmargin.machines import Caller, Fitted, Job, KernelPlan, LinearPlan, Machine, Observer, Printer
+from maxmargin.problems.box import Bias, BoxQP
+from maxmargin.problems.solution import Point, Solution, Status, combine
 
 Estimator = TypeVar("Estimator")
 
@@ -53,6 +55,31 @@ def fit(
     callbacks.end(seen | attributes)
     checks.commit(estimator, draft, attributes)
     return estimator
+
+
+def fit_one_problem(
+    estimator: Estimator,
+    draft: Any,
+    given: Given,
+    rows: Rows,
+    state: Callable[[Any], BoxQP],
+    bias: Bias,
+    reach: float,
+    begun: float,
+) -> Estimator:
+    """Fit a kernel machine that has one problem on all rows, ``state(gram)``. Sets: all fitted attributes.
+
+    See ``machines.plan`` for ``reach``; ``begun`` is when the fit did.
+    """
+    known = rows.merged(last_coefficients(estimator, rows.shape))
+    start = None if known is None else Point(beta=known[0])
+    job = Job(rows=None, shape=(len(rows.kinds),), state=state, start=start)
+    plan = kernel_plan(estimator, rows, [job], bias, reach, begun)
+
+    def model(machines: list[Machine]) -> Attributes:
+        return expansion(rows, machines[0].coef, machines)
+
+    return fit(estimator, draft, given, plan, model, OF_KERNELS)
 
 
 def _observers(estimator: Any, plan: KernelPlan | LinearPlan) -> list[Observer]:

@@ -34,6 +34,7 @@ from maxmargin.problems.box import Bias
 from maxmargin.problems.design import Design
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Certificate, Point, Progress, Status
+from maxmargin.solvers.joint.choose import NAMED as JOINT_SOLVERS
 
 _LOSSES: dict[str, Callable[[], Any]] = {
     "hinge": Hinge,
@@ -110,7 +111,7 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
     warm_start : bool, default=False
         Start from the last fit on the same rows and classes.
     random_state : int, RandomState or None, default=None
-        Order of rows in "dual_cd" and "sgd", and the random code. None is not fixed (the code is); the solution does
+        Order of rows for "dual_cd" and "sgd", and the random code. None is not fixed (the code is); the solution does
         not depend on it beyond ``tol``.
     n_jobs : int, default=None
         Threads; None is all cores. Results do not depend on it.
@@ -262,7 +263,7 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
             raise ValueError(f"LinearSVC: penalty='l1' takes loss 'squared_hinge' or 'logistic'; got {self.loss!r}.")
         if not is_joint(self):
             return
-        if self.penalty != "l2" or self.solver not in ("auto", "dual_cd"):
+        if self.penalty != "l2" or self.solver not in ("auto", *JOINT_SOLVERS):
             raise ValueError(
                 f"LinearSVC: multi_class={self.multi_class!r} takes penalty='l2' and solver 'auto' or 'dual_cd'; got "
                 f"penalty={self.penalty!r}, solver={self.solver!r}."
@@ -270,7 +271,7 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         joint_loss(self)
 
     def _rows(self, X: Any, weights: Array, classes: Classes) -> _Rows:
-        """Rows that count: of weight above zero, and of classes of weight above zero. Few equal ones are merged."""
+        """Rows of weight above zero, of classes of weight above zero. Where they are few, equal ones are merged."""
         labels = classes.of_rows
         if not weights.all():
             used = np.flatnonzero(weights)
@@ -291,10 +292,11 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         tasks = reduction.tasks(rows.labels)
         starts = linear_starts(self, rows.X, [task.rows for task in tasks], rows.costs, kind, bias_of(self))
         loss: Any = _LOSSES[self.loss]() if isinstance(self.loss, str) else self.loss
+        bias, penalty = bias_of(self), self.penalty
 
         def state(task: Task, design: Design) -> LinearProblem:
             costs = rows.costs if task.rows is None else rows.costs[task.rows]
-            return LinearProblem(design, task.signs, costs, loss, bias_of(self), self.penalty)  # type: ignore[arg-type]
+            return LinearProblem(design, task.signs, costs, loss, bias, penalty)  # type: ignore[arg-type]
 
         def job(task: Task, start: Point | None) -> Job:
             name = task.name if len(tasks) > 1 else ""

@@ -77,6 +77,7 @@ class LinearSVR(KeepsForNextFit, CallbackSupportMixin, RegressorMixin, BaseEstim
     certificate_: Certificate
     status_: Status
     trace_: Any
+    penalty = "l2"  # the only one there is
 
     def __init__(
         self,

@@ -19,7 +19,8 @@ from maxmargin.gram.timing import Rate
 from maxmargin.kernels.points import Points, Vectors
 
 TILE = 512  # 512 x 512 float32 values are 1 MB: a tile stays in the L2 cache between BLAS, exp and the sums
-# This few rows against a tile of wide points are faster the other way round (d = 784: 12.3 instead of 16.8 ns).
+# Fewer rows than this against a tile of points at least this wide: the transposed product is faster (d = 784: 12.3
+# instead of 16.8 ns a value).
 FEW_ROWS = 128
 WIDE = 64
 STREAMED_ROWS = 1024  # rows that are computed, used and thrown away between two looks at the clock

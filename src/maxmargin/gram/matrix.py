@@ -193,7 +193,7 @@ class Gram:
         """
         known, n = len(places), len(rows)
         K = self.borrow((n, n))
-        if self.kernel.of_objects and self.capacity:  # the user's function is dear: call it for whole rows, once
+        if self.kernel.of_objects and self.capacity:  # the user's function is expensive: call it for whole rows, once
             gather(self._rows().values, self.stored(rows), rows, K, 0, n)
             return K
         if self._store is not None and self._store.complete and self.value_ns > PICK_NS:

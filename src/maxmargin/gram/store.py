@@ -64,7 +64,7 @@ class RowStore:
         return slots
 
     def publish(self, rows: Array, slots: Array) -> None:
-        """Say that rows are there, once their values are: whatever stops the work leaves no half of one."""
+        """Enter rows whose values are computed: work that is stopped before leaves no incomplete row."""
         self._row_in[slots] = rows
         self.slot_of[rows] = slots
 

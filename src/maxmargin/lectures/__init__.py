@@ -1,4 +1,4 @@
-"""The lecture notes' demonstrations: computed, drawn and checked here, shown by the documents and by the command line.
+"""Level 7: the lecture notes' demonstrations, computed, drawn and checked here, shown by documents and command line.
 
 page         what a demonstration returns, the list of all of them, pages as Markdown
 drawing      points, lines and regions, drawn the same everywhere

@@ -14,8 +14,8 @@ beta_i = -c_i l'(z_i) is the signed multiplier of row i: w = sum_i beta_i x_i at
 sigma = 1 / ||x_i||^2 is the exact step of coordinate descent in the dual; with one sigma for all rows it is the
 multiplier update of the augmented Lagrangian z = prox(...): one formula serves both solvers.
 
-A loss of ours is a NamedTuple of its parameters and six registered functions, compiled into the loops below. A loss of
-yours is any object with the methods of ``CustomLoss``, on arrays.
+A built-in loss is a NamedTuple of its parameters and six registered functions, compiled into the loops below. A user's
+loss is any object with the methods of ``CustomLoss``, on arrays.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def step_slope(loss, y, c, z, old, sigma):
 
 
 def compiled(loss: Any) -> bool:
-    """Whether the loss is one of ours."""
+    """Whether the loss is built in."""
     return value.knows(type(loss))
 
 
@@ -181,7 +181,7 @@ def _largest_terms(loss, y, c, z, beta, error):
 
 
 def on_arrays(cls: type) -> type:
-    """Give a loss of ours the methods of ``CustomLoss``, so that all losses can be looked at in the same way."""
+    """Give a built-in loss the methods of ``CustomLoss``, so that all losses can be used in the same way."""
 
     def method(function: Any) -> Any:
         def apply(self: Any, y: Any, *rest: Any) -> Any:

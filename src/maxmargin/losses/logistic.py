@@ -39,7 +39,7 @@ def _(loss, y, z):
 
 @conjugate.register(Logistic)
 def _(loss, y, c, beta):
-    """Alpha log(alpha / c) + (c - alpha) log(1 - alpha / c)."""
+    """alpha log(alpha / c) + (c - alpha) log(1 - alpha / c)."""
     share = y * beta / c
     entropy = INFINITE
     if 0.0 <= share <= 1.0:
@@ -62,7 +62,7 @@ def _(loss, y, c, z, old, sigma):
 
 @jit()
 def _share(c, margin, old, sigma):
-    """Alpha / c = s(theta), s the logistic function, for the root of theta + (c s(theta) - old) / sigma + margin = 0.
+    """alpha / c = s(theta), s the logistic function, for the root of theta + (c s(theta) - old) / sigma + margin = 0.
 
     The left side grows with slope >= 1, so its root lies between -margin - (c - old) / sigma and -margin + old / sigma.
     """

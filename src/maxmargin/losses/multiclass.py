@@ -23,7 +23,7 @@ from maxmargin.core.jit import jit, larger, smaller
 from maxmargin.core.rows import Array
 
 NEWTON_STEPS = 100  # a bound only: the function has 2k linear pieces, and few are crossed
-SLIVER = 1e-12  # of c: multipliers so near to a bound are at it, but for rounding
+SLIVER = 1e-12  # of c: multipliers this near to a bound are at it, up to rounding
 SAME = 4.0 * float(np.finfo(np.float64).eps)
 
 
@@ -104,7 +104,7 @@ def squared_sum_hinge_gradient(scores: Any, labels: Any) -> Array:
 
 @jit(reductions=True)
 def row_terms(loss, c, y, scores, beta):
-    """C L(s), the conjugate at beta, and their sum + beta's: the row's share of the duality gap, never negative."""
+    """c L(s), the conjugate at beta, and the row's share of the duality gap: their sum + beta's, never negative."""
     value, a_sum, a_squares, linear = 0.0, 0.0, 0.0, 0.0
     for j in range(len(scores)):
         if j != y:
@@ -251,7 +251,7 @@ def best_row(loss, c, q, y, scores, beta, u, new):
 
 @jit(reductions=True)
 def threshold(u, top, guess, kappa, cap, share, limit):
-    """Tau in (0, top) with kappa sum_j clip(u_j - tau, 0, cap / kappa) = min(share tau, limit).
+    """tau in (0, top) with kappa sum_j clip(u_j - tau, 0, cap / kappa) = min(share tau, limit).
 
     Newton's method, exact on a linear piece, within a bracket.
     """

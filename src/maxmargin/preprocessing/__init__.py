@@ -1,4 +1,4 @@
-"""Level 4: what is done to features before a machine learns from them."""
+"""Level 5: what is done to features before a machine learns from them."""
 
 from maxmargin.preprocessing.whitening import Whitener
 

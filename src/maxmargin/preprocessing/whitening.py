@@ -50,7 +50,7 @@ class Whitener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Whitening is "a very good idea", and "important to translate as well - why?" (002, lines 302-303). Steps along a
     gradient in (w, b) meet the curvature E[(x, 1)(x, 1)']. Features of different sizes make it large in some directions
     and small in others, and no step length suits both. So does a mean m: it adds an eigenvalue of about 1 + |m|^2, and
-    it couples w with b, so that every change of w has to be made good by b. Of whitened features it is the identity.
+    it couples w with b, so that every change of w has to be compensated by b. Of whitened features it is the identity.
 
     Parameters
     ----------

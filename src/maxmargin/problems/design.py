@@ -22,7 +22,7 @@ from maxmargin.core.threads import thread_map
 
 CHUNK_ENTRIES = 1 << 18  # stored entries of a chunk: about a megabyte, so that a second look finds it in the cache
 BLOCK_ROWS = 1024  # rows of a block of a Gram matrix: scaled and widened to float64 in scratch memory
-OUTER_COLUMNS = 4096  # columns of a part of A A': a product of few rows with so many takes some milliseconds
+OUTER_COLUMNS = 4096  # columns of a part of A A': a product of few rows with this many takes some milliseconds
 
 
 class Design:
@@ -244,7 +244,7 @@ def _combine(rows, first, last, beta, out):
 
 @generic
 def row_add_sizes(rows, i, scale, x):
-    """X += |scale x_i|, entry by entry."""
+    """x += |scale x_i|, entry by entry."""
 
 
 @row_add_sizes.register(DenseRows)
@@ -285,7 +285,7 @@ def _weighted_product(rows, index, kappa, w, shift, out):
 
 @generic
 def row_add_squares(rows, i, scale, x):
-    """X += scale x_i^2, entry by entry."""
+    """x += scale x_i^2, entry by entry."""
 
 
 @row_add_squares.register(DenseRows)
@@ -326,7 +326,7 @@ def _block_gram(rows: Rows, index: Array, kappa: Array, scale: float, out: Array
 
 @generic
 def row_write(rows, i, scale, x):
-    """X = scale x_i in all columns of the rows."""
+    """x = scale x_i in all columns of the rows."""
 
 
 @row_write.register(DenseRows)
@@ -345,7 +345,7 @@ def _(rows, i, scale, x):
 
 @jit()
 def _scaled_rows(rows, index, kappa, scale, out):
-    """Out_r = sqrt(kappa_i) (x_i, s). Writes: out."""
+    """out_r = sqrt(kappa_i) (x_i, s). Writes: out."""
     last = out.shape[1] - 1
     for r in range(len(index)):
         root = np.sqrt(kappa[index[r]])

@@ -55,7 +55,7 @@ class Certificate(NamedTuple):
 
     @property
     def relative_gap(self) -> float:
-        """Gap / max(|primal|, |dual|); zero where all three are zero."""
+        """gap / max(|primal|, |dual|); zero where all three are zero."""
         scale = max(abs(self.primal), abs(self.dual))
         if math.isinf(scale) or (scale == 0 and self.gap > 0):
             return math.inf

@@ -1,1 +1,1 @@
-"""Level 5: what people look at."""
+"""Level 6: pictures of machines and paths."""

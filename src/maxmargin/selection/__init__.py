@@ -1,4 +1,4 @@
-"""Level 5: paths and searches over the parameters of machines."""
+"""Level 6: paths over the parameters of machines."""
 
 from maxmargin.selection.path import Path, regularization_path
 

@@ -65,7 +65,7 @@ class Problem(Protocol):
     def proof_seconds(self, point: Callable[[], Point], elapsed: float) -> float:
         """About how long a certificate of ``point()`` takes, when the solve has taken ``elapsed`` seconds so far.
 
-        Asked before every step, and working the point out may take a pass over the rows: only who needs it calls it.
+        Asked before every step. ``point`` is a function because working it out may take a pass over the rows.
         """
         ...
 

@@ -22,7 +22,7 @@ class Pace:
         self._at: dict[float, tuple[int, float]] = dict.fromkeys(self._lowest, (0, passes))
 
     def see(self, shortfall: float, passes: float) -> None:
-        """The shortfall after so far ``steps`` steps and ``passes`` passes. Sets: passes, the marks."""
+        """The shortfall after ``steps`` steps and ``passes`` passes so far. Sets: passes, the marks."""
         self.passes = passes
         for factor, lowest in self._lowest.items():
             # A shortfall that is zero already does not come down any more.

@@ -14,8 +14,6 @@ from maxmargin.solvers import Options, solve
 from tests import helpers
 
 X, Y = helpers.moons(80)
-
-
 GRAM = Gram(RBF(1.0), X)
 
 

@@ -12,6 +12,12 @@ from sklearn.base import BaseEstimator
 import maxmargin
 from maxmargin.checks import commit, draft
 
+SOURCE = Path(maxmargin.__file__).parent
+NO_ESTIMATORS = ("core", "gram", "kernels")
+PUBLIC = [getattr(maxmargin, name) for name in maxmargin.__all__]
+ESTIMATORS = [thing for thing in PUBLIC if isinstance(thing, type) and issubclass(thing, BaseEstimator)]
+STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.For, ast.NamedExpr)
+
 
 class Model(BaseEstimator):
     def __init__(self, size=1):
@@ -95,26 +101,11 @@ def test_a_mapping_that_fails_leaves_the_model():
     assert model.coef_ == [1]
 
 
-SOURCE = Path(maxmargin.__file__).parent
-
-
-NO_ESTIMATORS = ("core", "gram", "kernels")
-
-
-PUBLIC = [getattr(maxmargin, name) for name in maxmargin.__all__]
-
-
-ESTIMATORS = [thing for thing in PUBLIC if isinstance(thing, type) and issubclass(thing, BaseEstimator)]
-
-
 def attributes_set(node):
     """The attributes that a statement sets or deletes."""
     targets = getattr(node, "targets", [getattr(node, "target", None)])
     inner = (part for target in targets if target is not None for part in ast.walk(target))
     return [part for part in inner if isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load)]
-
-
-STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.For, ast.NamedExpr)
 
 
 def test_fitted_attributes_are_set_in_one_place():

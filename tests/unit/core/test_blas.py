@@ -17,6 +17,9 @@ from maxmargin.core import threads
 from maxmargin.core.blas import blas_held
 from tests.signals import PATIENCE
 
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="fork of POSIX")
+BLAS = threadpoolctl.ThreadpoolController().select(user_api="blas")
+
 
 def test_blas_is_held_while_anyone_works_and_then_restored():
     def blas():
@@ -28,12 +31,6 @@ def test_blas_is_held_while_anyone_works_and_then_restored():
             assert set(blas()) == {1}
         assert set(blas()) == {1}
     assert blas() == before
-
-
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="fork of POSIX")
-
-
-BLAS = threadpoolctl.ThreadpoolController().select(user_api="blas")
 
 
 def numbers():

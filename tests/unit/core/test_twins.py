@@ -9,6 +9,8 @@ from scipy import sparse
 from maxmargin.core import twins
 from maxmargin.core.twins import find_twins
 
+STORES = [np.asarray, sparse.csr_array]
+
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")  # hashes wrap around, in plain Python too
 
 
@@ -55,9 +57,6 @@ def test_sorting_by_class_keeps_the_groups():
     ordered = twins.by_class(found, labels[found.first])
     assert (np.diff(labels[ordered.first]) >= 0).all()
     assert groups_of(ordered) == groups_of(found)
-
-
-STORES = [np.asarray, sparse.csr_array]
 
 
 @pytest.mark.parametrize("store", STORES)

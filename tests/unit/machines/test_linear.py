@@ -11,8 +11,6 @@ from maxmargin.problems.linear import LinearProblem
 from tests import helpers
 
 X, Y = helpers.overlapping(200)
-
-
 SIGNS = helpers.signs(Y)
 
 

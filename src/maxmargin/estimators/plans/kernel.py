@@ -1,6 +1,6 @@
 """Machines with kernels: from parameters and rows to a plan, and from its machines to attributes.
 
-Every kernel machine walks here, whatever its problem is: ``read_rows`` -> jobs -> ``kernel_plan`` -> ``expansion``.
+Every kernel machine takes this path, whatever its problem: ``read_rows`` -> jobs -> ``kernel_plan`` -> ``expansion``.
 """
 
 from __future__ import annotations

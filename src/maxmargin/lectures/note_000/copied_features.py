@@ -30,7 +30,7 @@ def fish() -> Shown:
     - a *linear* machine with large $C$ is spared: $w_2 / \sqrt k$ undoes the scale, and the penalty hardly counts;
     - a linear machine with small $C$ moves, since weight has become cheaper than length by the factor $k$ in
       $\|w\|^2$. Scaled fish lose by it. Fish that are centred only *gain* at $C = 0.001$: their weight varies by some 2
-      hg and their length by some 4 cm, so that weight was the dear feature, and the machine could not afford to
+      hg and their length by some 4 cm, so that weight was the costly feature, and the machine could not afford to
       subtract it from length (what tells the kinds apart is being long *for one's weight*). Copies make it as cheap as
       length, and cheaper;
     - an *RBF* machine of fixed width moves: distances are distances in weight, and rows become strangers to each other;

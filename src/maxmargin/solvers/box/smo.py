@@ -30,7 +30,7 @@ SMALL_GOAL = 1e-9
 SMALL_STEPS = 1e-12  # what the pairs of a small problem try for; where they are slow, Newton steps take over
 CHUNK = 3072
 WHOLE_NS = 3e7  # problems whose kernel matrix takes less than this, and of at most two chunks, are one working set
-INNER = 0.1  # a chunk is solved until its own violation is this much of what it was
+INNER = 0.1  # a chunk is solved until its own violation is this share of what it was
 AIM, AIM_AGAIN = 0.9, 0.5  # of tol: where all rows are one set, and after the certificate found float32 to be off
 BURST = 4096  # inner steps between two looks at the clock: about 30 ms
 PATIENCE = 3  # steps without progress after which a small problem is at the limit of rounding
@@ -176,7 +176,7 @@ class SMO(Solver):
         return max(INNER * self.shortfall, 0.5 * self.goal)
 
     def _precision(self, block: Block, v: Array, beta: Array) -> Any:
-        """The type of v inside a chunk: that of K, but float64 where large multipliers would drown tol in rounding."""
+        """The type of v inside a chunk: that of K, but float64 where large multipliers would round by more than tol."""
         reach = np.where(np.isfinite(block.upper - block.lower), block.upper - block.lower, np.abs(beta))
         size = float(np.abs(v).max()) + float(np.median(reach))
         return np.float32 if block.K.dtype == np.float32 and STEP_ROUNDING * size <= self.options.tol else np.float64

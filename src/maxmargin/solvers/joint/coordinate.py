@@ -6,7 +6,7 @@ all are looked at again, and so are, row by row, the classes that are far from g
 classes a row soon has four or five. The rows' shares of the duality gap are summed on the way.
 
 Weights are kept so that a visit reads runs of memory: class by class for dense rows (a dot product per class), feature
-by feature for sparse ones (an entry meets the weights of all classes in one or two cache lines; 20news: 1.8 instead of
+by feature for sparse ones (an entry finds the weights of all classes in one or two cache lines; 20news: 1.8 instead of
 2.8 s).
 
 Tried and dropped: conjugate gradients on the free multipliers in between (``face``: usps, letter and 20news the same or
@@ -115,7 +115,7 @@ class JointCD(Solver):
 
 @generic
 def row_scores(rows, i, scale, W, chosen, out):
-    """Out_r = w_m'(x_i, s) for the classes m = chosen_r, in the type of W and out."""
+    """out_r = w_m'(x_i, s) for the classes m = chosen_r, in the type of W and out."""
 
 
 @row_scores.register(DenseRows)

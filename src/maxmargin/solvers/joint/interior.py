@@ -39,7 +39,7 @@ MOST_WORK = 1e10  # multiplications to build a system, or to turn the rows: abou
 MOST_ENTRIES = 1e7  # of the rows with their zeros: turning takes several copies of 80 MB
 TO_THE_BOUND = 0.99  # of the way to the first multiplier or slack that would be zero
 RAISED = (1e-15, 1e-14, 1e-13, 1e-12, 1e-10, 1e-8)  # of its diagonal are added to a matrix that has no factor
-CORRECTIONS = 3  # solves with one factor, each for what the one before left
+CORRECTIONS = 3  # solves with one factor, each for the residual of the one before
 SHORT = 1e-8  # steps below this make no progress any more
 NEAR = 0.5  # a gap that says something: before, the weights and the multipliers belong to different machines
 IDLE, IDLE_FAR = 6, 40  # steps without a smaller gap after which rounding is all that moves, near the end and before
@@ -256,7 +256,7 @@ class Program:
 class _System:
     """The matrix H = I + sum_i G_i (x) l_i l_i' with G_i = N_i'N_i at a state, its factor R'R = H, and solutions.
 
-    Near the end rows that weigh 1e15 meet others that weigh nothing: what a solution leaves is solved for again.
+    Near the end rows of weight 1e15 and of almost none meet, so the system is solved again for the residual.
     """
 
     def __init__(self, program: Program, state: State) -> None:

@@ -20,11 +20,11 @@ from maxmargin.solvers.linear.descent import Descent, relative
 from maxmargin.solvers.linear.refusals import needs_compiled_loss, needs_l2
 
 INNER = 0.3  # the smooth problem is solved until its error is this share of the rows' part of the gap
-GROWTH = 2.0  # of sigma, while many rows lie between their bounds or the smooth problems are solved in
-QUICK = 6  # Newton steps or less: a large sigma makes the multipliers converge fast, a too large one the steps erratic
+GROWTH = 2.0  # of sigma, while many rows lie between their bounds or smooth problems take at most QUICK steps
+QUICK = 6  # Newton steps: a large sigma makes the multipliers converge fast, a too large one makes the steps erratic
 STUCK = 40  # Newton steps without an end: sigma is too large (C is far above the multipliers), so it shrinks
 SOFTER = 0.01
-KNOWN = 2.0  # times larger is the first sigma where another solver has left multipliers
+KNOWN = 2.0  # factor of the first sigma where another solver has left multipliers
 DAMPING = 1e-3  # of the first step of a smooth problem, times the share of rows that curve
 
 

@@ -23,7 +23,7 @@ from maxmargin.solvers.linear.sgd import AveragedSGD
 EASY = 1.0  # C times the mean of ||x||^2: up to here coordinate descent needs few passes
 COSTLY_WIDTH = 256  # weights from which on the Hessian of dense rows costs many passes
 PATIENCE = 30.0
-IMPATIENCE = 5.0  # enough for a good start of alm
+IMPATIENCE = 5.0  # passes that are enough for a good start of alm
 WIDE_PATIENCE = 200.0
 LAST_PATIENCE = 5000.0  # of coordinate descent where Newton's method came no further: it crawls, but seldom for long
 

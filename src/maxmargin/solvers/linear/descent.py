@@ -20,8 +20,8 @@ from maxmargin.solvers.contract import OVERFLOW
 
 DENSE_WIDTH = 2000  # up to this many weights the Hessian is formed and factored; beyond, conjugate gradients
 CG_STEPS = 300
-SAMPLED_WIDTH = 256  # weights from which on a Hessian costs many passes: then one of some rows preconditions
-SAMPLED_ROWS = 6  # rows of it for each weight
+SAMPLED_WIDTH = 256  # weights from which on a Hessian costs many passes: then that of a sample of rows preconditions
+SAMPLED_ROWS = 6  # rows of that sample for each weight
 MANY_PRODUCTS = 12
 LINE_SEARCH_STEPS = 12
 

@@ -17,7 +17,7 @@ from maxmargin.solvers.linear.refusals import needs_curvature, needs_l2
 
 SAMPLE = 16  # rows per weight in the Hessian of the first step
 GROWTH = 8  # of that sample from step to step
-IDLE = 3  # steps in a row that improve nothing: rounding has the last word
+IDLE = 3  # steps in a row that improve nothing: only rounding is left
 
 
 class Newton(Solver):

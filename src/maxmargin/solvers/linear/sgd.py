@@ -84,7 +84,7 @@ class Descent(NamedTuple):
         )  # fmt: skip
 
     def first_length(self, rng: np.random.Generator, batch: int) -> float:
-        """Eta_0: of lengths that differ by factors of two, the one after which a sample of rows costs least."""
+        """eta_0: of lengths that differ by factors of two, the one after which a sample of rows costs least."""
         n = count(self.rows)
         sample = rng.permutation(n)[:TRIAL_ROWS]
         squares = float(np.mean(squared_norms(take_rows(self.rows, sample)))) + self.bias_scale**2

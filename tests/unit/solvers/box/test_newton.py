@@ -10,17 +10,9 @@ from maxmargin.solvers.box.steps import Block, pair_steps, single_steps
 from tests import helpers
 
 N = 40
-
-
 RNG = np.random.default_rng(0)
-
-
 X = RNG.normal(size=(N, 2))
-
-
 TARGETS = np.sin(2 * X[:, 0]) + 0.1 * RNG.normal(size=N)
-
-
 K = RBF(1.0)(X)
 
 

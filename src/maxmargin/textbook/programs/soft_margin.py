@@ -10,7 +10,7 @@ alpha_i are the multipliers of the first constraint, beta_i those of xi_i >= 0.
 import numpy as np
 
 from maxmargin.textbook import inputs
-from maxmargin.textbook.interior_point import at_bounds, box, solve_qp
+from maxmargin.textbook.programs.interior_point import at_bounds, box, solve_qp
 
 
 def ridge(c, p):

@@ -34,7 +34,7 @@ def longest_step(s, z, ds, dz):
 def eliminated(P, G, A, s, z, residuals, complementarity):
     """(dx, dv, ds, dz) that takes the residuals to zero to first order and changes s_i z_i by -complementarity_i.
 
-    ds is eliminated, and dz but at active constraints: there z_i / s_i grows without end and would drown P.
+    ds is eliminated, and dz except at active constraints: there z_i / s_i grows without end, and rounding would hide P.
     """
     dual, inequality, equality = residuals
     change = (z * inequality - complementarity) / s  # dz = change + z/s G dx

@@ -9,7 +9,7 @@ sum             F(W) = 1/2 sum_j ||w_j||^2 + C sum_i sum_{j != y_i} max(0, w_j'x
 import numpy as np
 
 from maxmargin.textbook import inputs
-from maxmargin.textbook.gradient_descent import gradient_descent, subgradient_descent
+from maxmargin.textbook.descent.gradient_descent import gradient_descent, subgradient_descent
 
 
 def L_i_vectorized(x, y, W):

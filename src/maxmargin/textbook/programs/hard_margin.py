@@ -7,7 +7,7 @@ dual     max sum_i alpha_i - 1/2 sum_ij alpha_i alpha_j y_i y_j K_ij   subject t
 import numpy as np
 
 from maxmargin.textbook import inputs
-from maxmargin.textbook.interior_point import at_bounds, box, solve_qp
+from maxmargin.textbook.programs.interior_point import at_bounds, box, solve_qp
 
 NOT_SEPARABLE = (
     "no solution: no hyperplane separates the classes, or by too little for the scale of X; soft_margin allows slack"

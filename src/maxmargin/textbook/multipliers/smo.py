@@ -1,4 +1,4 @@
-"""Sequential minimal optimization in its simplest honest form (notes 003, 004; Platt 1998).
+"""Sequential minimal optimization in its simplest complete form (notes 003, 004; Platt 1998).
 
 A quadratic program with two variables is trivial to solve: pick the pair that violates the KKT conditions most (Keerthi
 et al. 2001), solve it, repeat until no pair violates them by more than epsilon. v = y - sum_k alpha_k y_k K_k.

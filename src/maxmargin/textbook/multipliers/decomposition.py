@@ -7,7 +7,7 @@ method; repeat until the KKT conditions hold on all examples.
 import numpy as np
 
 from maxmargin.textbook import inputs
-from maxmargin.textbook.interior_point import at_bounds, box, solve_qp
+from maxmargin.textbook.programs.interior_point import at_bounds, box, solve_qp
 
 
 def working_set(v, alpha, y, C, q):
@@ -25,7 +25,7 @@ def solve_part(B, v, alpha, K, y, C):
     """max over alpha_B with the others held: 0 <= alpha_B <= C, and y'alpha = 0."""
     Q = y[B, None] * K[np.ix_(B, B)] * y[B]
     q = -y[B] * v[B] - Q @ alpha[B]  # gradient of the minimised dual at alpha_B = 0, others held
-    total = np.array([y[B] @ alpha[B] - y @ alpha])  # minus that of the others: what rounding left over is made good
+    total = np.array([y[B] @ alpha[B] - y @ alpha])  # minus that of the others: rounding is corrected
     solution, z, _, _ = solve_qp(Q, q, *box(len(B), C), y[None, B], total, epsilon=1e-16)  # as near as rounding lets it
     return at_bounds(solution, z, C, y[B])
 

@@ -1,0 +1,1 @@
+"""Descent on the primal objective: by gradients, subgradients, single examples and Newton steps."""

@@ -1,0 +1,1 @@
+"""The machines as quadratic programs, in primal and dual, and the interior-point method that solves them."""
