@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from maxmargin import SVC, LinearSVC, Status
+from tests.clocks import every_look_takes_time
 from tests.estimator_checks import assert_passes_all_checks
 from tests.joint_helpers import blobs
 
@@ -23,9 +24,10 @@ MACHINES = [SVC, LinearSVC]
 IRIS = load_iris(return_X_y=True)
 
 
-@pytest.mark.parametrize("multi_class", WAYS)
+@pytest.mark.parametrize(
+    ("multi_class", "loss"), [(way, "hinge") for way in WAYS] + [(way, "squared_hinge") for way in JOINT]
+)
 @pytest.mark.parametrize("kind", MACHINES)
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.filterwarnings("ignore")  # the checks provoke warnings of many kinds on purpose
 def test_check_estimator(kind, multi_class, loss):
     assert_passes_all_checks(kind(multi_class=multi_class, loss=loss))
@@ -206,9 +208,10 @@ def test_ctrl_c_in_a_kernel_function_keeps_a_model(multi_class):
 
 @pytest.mark.parametrize("multi_class", WAYS)
 @pytest.mark.parametrize("kind", MACHINES)
-def test_limits_keep_a_model_and_say_so(kind, multi_class):
+def test_limits_keep_a_model_and_say_so(kind, multi_class, monkeypatch):
     X, y = (part[::3] for part in load_digits(return_X_y=True))
     best = kind(multi_class=multi_class, loss="hinge").fit(X, y).certificate_
+    every_look_takes_time(monkeypatch)
     for limit in ({"max_iter": 1}, {"time_limit": 1e-3}):
         machine = kind(multi_class=multi_class, loss="hinge", tol=1e-7, **limit)
         with pytest.warns(ConvergenceWarning, match="The model is kept"):

@@ -24,12 +24,17 @@ KERNELS = ["linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed"]
 IRIS = load_iris(return_X_y=True)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("fit_intercept", [True, False, "regularized"])
+CHECKED = [  # every kernel with every bias, on which its tags depend, and every loss
+    *[SVC(kernel=kernel, fit_intercept=bias) for kernel in KERNELS for bias in (True, False, "regularized")],
+    *[SVC(kernel=kernel, loss="squared_hinge") for kernel in KERNELS],
+    SVC(loss="huber_hinge"),
+]
+
+
+@pytest.mark.parametrize("estimator", CHECKED, ids=str)
 @pytest.mark.filterwarnings("ignore")  # the checks provoke warnings of many kinds on purpose
-def test_check_estimator(kernel, loss, fit_intercept):
-    assert_passes_all_checks(SVC(kernel=kernel, loss=loss, fit_intercept=fit_intercept))
+def test_check_estimator(estimator):
+    assert_passes_all_checks(estimator)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", RBF(0.5) + 2.0 * Linear()])
