@@ -99,4 +99,6 @@ def by_row(biases: Array, group: Array) -> Array | float:
     """The bias of each row's group; 0 without one."""
     if len(biases) == 0:
         return 0.0
+    if len(biases) == 1 and not group.any():
+        return float(biases[0])
     return np.append(biases, 0.0)[group]

@@ -61,6 +61,7 @@ class _OfThisThread(threading.local):
 
     def __init__(self) -> None:
         self.hold = _Hold()
+        self.holds = False  # whether this thread is inside of ``blas_held``
 
 
 _lock = threading.RLock()  # a handler of a signal may want it in the thread that has it
@@ -70,15 +71,20 @@ _of_thread = _OfThisThread()
 
 @contextmanager
 def blas_held() -> Iterator[None]:
-    """Hold BLAS at one thread."""
+    """Hold BLAS at one thread. Inside of another hold of the same thread there is nothing to do."""
+    if _of_thread.holds:
+        yield
+        return
     holder = _Holder()
     try:
+        _of_thread.holds = True
         with _lock:
             shared, own = _libraries()
             _of_process.take(holder, shared)
             _of_thread.hold.take(holder, own)
         yield
     finally:
+        _of_thread.holds = False
         with _lock:
             _of_process.leave(holder)
             _of_thread.hold.leave(holder)

@@ -143,7 +143,7 @@ class BoxQP:
 
     def __post_init__(self) -> None:
         for g, total in enumerate(self.totals):
-            members = self.group == g
+            members = slice(None) if self.one_for_all else self.group == g
             least, most = float(self.lower[members].sum()), float(self.upper[members].sum())
             slack = TOTAL_SLACK * max(abs(total), min(abs(least), abs(most)))
             if not least - slack <= total <= most + slack:
@@ -186,6 +186,11 @@ class BoxQP:
     def n_groups(self) -> int:
         """Number of constraints on sums of multipliers."""
         return len(self.totals)
+
+    @cached_property
+    def one_for_all(self) -> bool:
+        """Whether all rows are in one group."""
+        return self.n_groups == 1 and not self.group.any()
 
     @property
     def passes(self) -> float:

@@ -153,7 +153,7 @@ def ascend(name: str, loss: Any, C: float, literal: bool, passes: int) -> Ascent
     word = "hinge" if isinstance(loss, Hinge) else "quadratic"
     alpha, history = dual_ascent.svm_dual(X, y, kernels.linear, C, loss=word, literal=literal, max_iter=passes)
     problem = soft_margin(Gram(Linear(), dual_ascent.append_one(X)), y, np.float64(C), loss, Bias.NONE)
-    machine = LinearSVC(loss=loss.value, C=C, fit_intercept="regularized", tol=1e-7).fit(X, y)
+    machine = LinearSVC(loss=loss, C=C, fit_intercept="regularized", tol=1e-7).fit(X, y)
     return Ascent(name, C, alpha, history, certify(problem, alpha), machine.certificate_.dual)
 
 

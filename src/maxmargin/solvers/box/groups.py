@@ -21,7 +21,7 @@ def take_steps(
     """
     if n_groups == 0:
         return single_steps(block, v, beta, tol, most)
-    if n_groups == 1 and not (group < 0).any():
+    if n_groups == 1 and not group.any():
         return pair_steps(block, v, beta, tol, most)
     done, stuck = 0, np.zeros(n_groups + 1, bool)
     while done < most:

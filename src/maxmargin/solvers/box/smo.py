@@ -57,6 +57,8 @@ class SMO(Solver):
     def __init__(self, problem: BoxQP, start: Point, options: Options) -> None:
         self.problem, self.options = problem, options
         self.chunk = options.working_rows or CHUNK
+        self._largest = float(np.abs(problem.gram.diagonal).max(initial=0.0))
+        self._kinked = bool(problem.kink.any())
         self.finish = self._to_the_end()
         self.whole = self._takes_all()
         self.beta = feasible_point(problem, start.beta)
@@ -89,10 +91,15 @@ class SMO(Solver):
         self._settle()
 
     def _look(self) -> None:
-        """Sets: shortfall and objective, p'beta - 1/2 beta'(K + R) beta = 1/2 (p + v)'beta minus the kinks."""
+        """Sets: shortfall, what a score is uncertain by, and the objective.
+
+        p'beta - 1/2 beta'(K + R) beta = 1/2 (p + v)'beta, minus the kinks.
+        """
         self._standing: Standing = standing(self.problem, self.beta, self.v)
         self.shortfall = self._standing.violation
-        kinks = float(self.problem.kink @ np.abs(self.beta))
+        sizes = np.abs(self.beta)
+        self._rounding = 4.0 * float(np.finfo(float).eps) * self._largest * float(sizes.sum())
+        kinks = float(self.problem.kink @ sizes) if self._kinked else 0.0
         self.objective = 0.5 * float((self.problem.p + self.v) @ self.beta) - kinks
 
     @property
@@ -100,7 +107,7 @@ class SMO(Solver):
         """The violation to reach: tol, or as near to zero as rounding allows where the problem is small."""
         if not self.finish:
             return self.options.tol
-        return min(self.options.tol, max(SMALL_GOAL, self._rounding()))
+        return min(self.options.tol, max(SMALL_GOAL, self._rounding))
 
     def step(self, most: float = np.inf) -> None:
         """Solve one chunk. The multipliers are feasible whenever this is left."""
@@ -169,7 +176,7 @@ class SMO(Solver):
         """The violation that a chunk of that many rows is solved to."""
         tol = self.options.tol
         if self.finish:
-            return max(SMALL_STEPS, self._rounding())
+            return max(SMALL_STEPS, self._rounding)
         if rows == self.problem.n and self.shortfall > tol:
             enough = tol * (AIM if self._attempts == 1 else AIM_AGAIN)
             return max(enough, 0.5 * self.goal)
@@ -210,8 +217,3 @@ class SMO(Solver):
         problem = self.problem
         cheap = problem.n <= 2 * self.chunk and 0.5 * problem.n**2 * problem.gram.value_ns <= WHOLE_NS
         return (cheap or self.finish) and problem.n <= problem.gram.working_rows
-
-    def _rounding(self) -> float:
-        """What a score is uncertain by with multipliers of this size."""
-        size = float(np.abs(self.problem.gram.diagonal).max(initial=0.0)) * float(np.abs(self.beta).sum())
-        return 4.0 * float(np.finfo(float).eps) * size

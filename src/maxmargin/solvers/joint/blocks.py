@@ -10,6 +10,8 @@ Rows alone crawl once the free multipliers are known (usps, C = 10: 16 s and 85 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from maxmargin.certificates.joint import inside
@@ -17,7 +19,7 @@ from maxmargin.core import limits
 from maxmargin.core.jit import jit, larger
 from maxmargin.core.rows import Array
 from maxmargin.core.threads import thread_map
-from maxmargin.losses.multiclass import best_row, row_terms, row_violation
+from maxmargin.losses.multiclass import JointLoss, best_row, row_terms, row_violation
 from maxmargin.problems.joint import KernelJoint
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Point, Proof
@@ -38,6 +40,16 @@ IDLE = 20  # steps without a smaller violation or a larger dual value after whic
 RISE = 1e-9  # of the dual value
 SMALL_GOAL = 1e-10  # the violation that few rows are solved for
 NOTHING = np.empty(0, np.int64)
+
+
+class Chunk(NamedTuple):
+    """The part of the problem that concerns the working set: its kernel values and their diagonal in float64."""
+
+    K: Array
+    diagonal: Array
+    labels: Array
+    costs: Array
+    loss: JointLoss
 
 
 class JointBlocks(Solver):
@@ -94,7 +106,7 @@ class JointBlocks(Solver):
         problem, K = self.problem, self.K
         labels, costs = problem.labels[rows], problem.costs[rows]
         ground = Ground(problem.loss, labels, costs, lambda D: (K @ D.astype(K.dtype)).astype(np.float64))
-        curvature = self.gram.diagonal[rows]
+        chunk = Chunk(K, self.gram.diagonal[rows], labels, costs, problem.loss)
         beta, scores = before.copy(), self.F[rows]
         self._reached = beta
         small = problem.n <= SMALL_ROWS
@@ -102,9 +114,9 @@ class JointBlocks(Solver):
         best, idle, burst = np.inf, 0, SMALL_BURST if small else BURST
         for _ in range(SMALL_ROUNDS if small else PASSES // BURST):
             by_class = np.ascontiguousarray(scores.T)
-            _passes(K, curvature, labels, costs, problem.loss, enough, burst, by_class, beta)
+            _passes(chunk, enough, burst, by_class, beta)
             limits.checkpoint()
-            worst = _worst(labels, costs, problem.loss, by_class, beta)
+            worst = _worst(chunk, by_class, beta)
             best, idle = (worst, 0) if worst < 0.9 * best else (best, idle + 1)
             if worst <= enough or idle >= STUCK:
                 break
@@ -178,12 +190,13 @@ def _standing(labels, costs, loss, F, B, violations, open_rows, sums):
 
 
 @jit(reductions=True)
-def _passes(K, diagonal, labels, costs, loss, enough, most, scores, B):
+def _passes(chunk, enough, most, scores, B):
     """Row after row its best multipliers, with the scores (classes, rows) kept up to date. Writes: scores, B.
 
     Ends when a pass meets no violation above ``enough``. At its end there may be larger ones (0.43 where 0.04 was met):
     small changes of all later rows add up in the scores of a row, and the next pass takes them back before its turn.
     """
+    K, diagonal, labels, costs, loss = chunk
     k, n = scores.shape
     here, u, new = np.empty(k), np.empty(k), np.empty(k)
     for _ in range(most):
@@ -210,8 +223,9 @@ def _passes(K, diagonal, labels, costs, loss, enough, most, scores, B):
 
 
 @jit()
-def _worst(labels, costs, loss, scores, B):
+def _worst(chunk, scores, B):
     """The largest violation of a row, of scores (classes, rows)."""
+    labels, costs, loss = chunk.labels, chunk.costs, chunk.loss
     here, worst = np.empty(scores.shape[0]), 0.0
     for i in range(len(labels)):
         for m in range(len(here)):

@@ -15,24 +15,60 @@ slower), extrapolation from the last epochs, averages of the weights, starts fro
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from maxmargin.certificates.joint import inside
 from maxmargin.core import limits
 from maxmargin.core.jit import generic, jit, larger
-from maxmargin.core.rows import Array, CsrRows, DenseRows
-from maxmargin.losses.multiclass import best_row, row_terms
+from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows
+from maxmargin.losses.multiclass import JointLoss, best_row, row_terms
 from maxmargin.problems.joint import LinearJoint
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Point, Proof
 from maxmargin.solvers.contract import Options, Solver
-from maxmargin.solvers.linear.coordinate import CACHED_ENTRIES, CALM, STEP_EPOCHS, WINDOW, shuffle
+from maxmargin.solvers.linear.coordinate import CACHED_ENTRIES, CALM, STEP_EPOCHS, WINDOW, shuffled
 
 STEP_WORK = 100_000_000  # stored entries times classes that one step of the driver may visit: tens of milliseconds
 ROUGH_TOL = 1e-5  # from here on weights are float32 where the rows are
 
 # Places in the array of sums of an epoch.
 LOSSES, CONJUGATES, GAPS, WORST = range(4)
+
+
+class Terms(NamedTuple):
+    """The terms of the objective, one a row: costs_i L(scores of (x_i, scale), labels_i).
+
+    ``squares`` are the ||(x_i, scale)||^2.
+    """
+
+    rows: Rows
+    scale: float
+    labels: Array
+    costs: Array
+    squares: Array
+    loss: JointLoss
+
+
+class Candidates(NamedTuple):
+    """The classes that rows look at: row i its first counts_i in ``classes`` (row, place)."""
+
+    classes: Array
+    counts: Array
+
+
+class Visited(NamedTuple):
+    """A row after its visit: cost, ||(x, scale)||^2, the place y of its label, its threshold tau (``best_row``).
+
+    ``slack`` is how far scores may move before the next visit.
+    """
+
+    c: float
+    q: float
+    y: int
+    tau: float
+    slack: float
 
 
 class JointCD(Solver):
@@ -50,6 +86,7 @@ class JointCD(Solver):
         rough = design.dtype == np.float32 and options.tol >= ROUGH_TOL and problem.n > SMALL_ROWS
         self.W = np.zeros((design.d, k) if design.sparse else (k, design.d), np.float32 if rough else np.float64)
         self.squares = design.squared_norms()
+        self._terms = Terms(design.rows, design.scale, problem.labels, problem.costs, self.squares, problem.loss)
         self.random = np.array([options.seed * 2 + 88172645463325252], np.uint64)
         self._window = WINDOW if design.entries > CACHED_ENTRIES else max(1, problem.n)
         self._go_on(options.tol)
@@ -83,17 +120,15 @@ class JointCD(Solver):
     def _epoch(self) -> None:
         """One visit to every row in ``order``. Sets: order, slack, shortfall, objective."""
         problem, design = self.problem, self.problem.design
-        everyone = len(self.order) == problem.n and int(self.counts.min()) == problem.n_classes
-        kept, sums = np.empty_like(self.order), np.zeros(4)
-        count = _visit(
-            design.rows, design.scale, self.order, self._window, problem.labels, problem.costs, self.squares,
-            problem.loss, self.slack, self.W, self.B, self.classes, self.counts, self.random, kept, sums,
-        )  # fmt: skip
+        everyone = len(self.order) == problem.n and int(self.candidates.counts.min()) == problem.n_classes
+        kept, sums = _visit(
+            self._terms, self.order, self._window, self.slack, self.candidates, self.W, self.B, self.random
+        )
         self.iterations += 1
         design.passes += len(self.order) / problem.n
         square = float(np.sum(self.W * self.W, dtype=np.float64))
         primal = 0.5 * square + sums[LOSSES]
-        self.order, self.slack = kept[:count], sums[WORST]
+        self.order, self.slack = kept, sums[WORST]
         if everyone:
             self.shortfall, self._primal = sums[GAPS] / max(primal, 1e-300), primal
             self.objective = -0.5 * square - sums[CONJUGATES]
@@ -107,10 +142,13 @@ class JointCD(Solver):
         self.W = (made.T if self.problem.design.sparse else made).astype(self.W.dtype, order="C")
 
     def _everyone(self) -> None:
-        """Look at all rows and classes again, and leave none out before violations are known. Sets: order, slack."""
+        """Look at all rows and classes again, and leave none out before violations are known.
+
+        Sets: order, slack, candidates.
+        """
         n, k = self.problem.n, self.problem.n_classes
         self.order, self.slack = np.arange(n), np.inf
-        self.classes, self.counts = np.tile(np.arange(k, dtype=np.int32), (n, 1)), np.full(n, k, np.int32)
+        self.candidates = Candidates(np.tile(np.arange(k, dtype=np.int32), (n, 1)), np.full(n, k, np.int32))
 
 
 @generic
@@ -202,69 +240,86 @@ def _(rows, i, scale, chosen, change, W):
 
 
 @jit(reductions=True)
-def _visit(rows, scale, order, window, labels, costs, squares, loss, slack, W, B, classes, counts, random, kept, sums):
-    """Visit the rows in ``order``; returns how many are kept for the next epoch.
+def _visit(terms, order, window, slack, candidates, W, B, random):
+    """Visit the rows in ``order``; returns those kept for the next epoch, and sums.
 
-    Row i looks at its first counts_i classes in ``classes``. ``sums`` gets the losses, conjugates and gaps of the
-    visited rows and the largest change of a score. Writes: W, B, classes, counts, random, kept, sums.
+    These are the losses, conjugates and gaps of the visited rows and the largest change of a score. Writes: W, B,
+    random, candidates.
     """
-    k = B.shape[1]
+    rows, scale, labels, costs, squares, loss = terms
+    classes, counts = candidates
+    kept, sums, k = np.empty_like(order), np.zeros(4), B.shape[1]
     all_scores, all_beta, all_u, all_new = np.empty(k, W.dtype), np.empty(k), np.empty(k), np.empty(k)
     moved, change = np.empty(k, np.int32), np.empty(k, W.dtype)
-    n_windows = (len(order) + window - 1) // window
-    windows = np.arange(n_windows)
-    shuffle(windows, 0, n_windows, random)
     count, worst = 0, 0.0
-    for at in windows:
-        first, last = at * window, min((at + 1) * window, len(order))
-        shuffle(order, first, last, random)
-        for position in range(first, last):
-            i = order[position]
-            c, q, few = costs[i], squares[i], counts[i]
-            chosen = classes[i, :few]
-            scores, beta, u, new = all_scores[:few], all_beta[:few], all_u[:few], all_new[:few]
-            y = 0
-            for r in range(few):
-                beta[r] = B[i, chosen[r]]
-                if chosen[r] == labels[i]:
-                    y = r
-            row_scores(rows, i, scale, W, chosen, scores)
-            value, conjugate, gap = row_terms(loss, c, y, scores, beta)
-            sums[LOSSES] += value
-            sums[CONJUGATES] += conjugate
-            sums[GAPS] += gap
-            tau = best_row(loss, c, q, y, scores, beta, u, new)
-            largest, many = 0.0, 0
-            for r in range(few):
-                by = new[r] - beta[r]
-                if by != 0.0:
-                    moved[many], change[many] = chosen[r], by
-                    many += 1
-                    largest = larger(largest, abs(by))
-                    B[i, chosen[r]] = new[r]
-            if many:
-                row_move(rows, i, scale, moved[:many], change[:many], W)
-                worst = larger(worst, largest * q)
-            if slack == np.inf or _stays(loss, c, q, y, u, new, tau, slack, chosen, counts, i):
-                kept[count] = i
-                count += 1
+    for i in shuffled(order, window, random):
+        c, q, few = costs[i], squares[i], counts[i]
+        chosen = classes[i, :few]
+        scores, beta, u, new = all_scores[:few], all_beta[:few], all_u[:few], all_new[:few]
+        y = _gather(B, i, labels[i], chosen, beta)
+        row_scores(rows, i, scale, W, chosen, scores)
+        value, conjugate, gap = row_terms(loss, c, y, scores, beta)
+        sums[LOSSES] += value
+        sums[CONJUGATES] += conjugate
+        sums[GAPS] += gap
+        tau = best_row(loss, c, q, y, scores, beta, u, new)
+        many, largest = _scatter(beta, new, chosen, B, i, moved, change)
+        if many:
+            row_move(rows, i, scale, moved[:many], change[:many], W)
+            worst = larger(worst, largest * q)
+        stays = True
+        if slack < np.inf:
+            counts[i], stays = _narrow(loss, Visited(c, q, y, tau, slack), u, new, chosen)
+        if stays:
+            kept[count] = i
+            count += 1
     sums[WORST] = worst
-    return count
+    return kept[:count], sums
+
+
+@jit(inline=True)
+def _gather(B, i, label, chosen, beta):
+    """The row's multipliers of the chosen classes; returns the place of its label. Writes: beta."""
+    y = 0
+    for r in range(len(chosen)):
+        beta[r] = B[i, chosen[r]]
+        if chosen[r] == label:
+            y = r
+    return y
+
+
+@jit(reductions=True, inline=True)
+def _scatter(beta, new, chosen, B, i, moved, change):
+    """The new multipliers go to their places; returns how many differ, and the largest change.
+
+    Writes: B, and the classes and changes of those that differ to moved and change.
+    """
+    many, largest = 0, 0.0
+    for r in range(len(chosen)):
+        by = new[r] - beta[r]
+        if by != 0.0:
+            moved[many], change[many] = chosen[r], by
+            many += 1
+            largest = larger(largest, abs(by))
+            B[i, chosen[r]] = new[r]
+    return many, largest
 
 
 @jit(reductions=True)
-def _stays(loss, c, q, y, u, new, tau, slack, chosen, counts, i):
-    """Whether the row must be visited again; classes far from a multiplier leave it. Writes: chosen, counts."""
+def _narrow(loss, row, u, new, chosen):
+    """How many classes stay with the row, and whether it must be visited again. Writes: chosen, those that stay first.
+
+    A class leaves that is further from a multiplier than the slack.
+    """
     few, moving = 0, False
     for r in range(len(u)):
-        if r != y:
+        if r != row.y:
             if new[r] == 0.0:
-                if q * (tau - u[r]) > slack:
+                if row.q * (row.tau - u[r]) > row.slack:
                     continue
                 moving = True
-            elif loss.squared or new[r] != -c or q * (u[r] - c - new[y]) <= slack:
+            elif loss.squared or new[r] != -row.c or row.q * (u[r] - row.c - new[row.y]) <= row.slack:
                 moving = True
         chosen[few] = chosen[r]
         few += 1
-    counts[i] = few
-    return moving
+    return few, moving

@@ -15,12 +15,14 @@ z = x'w + b + rho sum(beta), and b moves by rho sum(beta) once the problem of th
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from maxmargin.certificates.linear import best_bias
 from maxmargin.core import limits
 from maxmargin.core.jit import jit, larger
-from maxmargin.core.rows import row_axpy, row_dot
+from maxmargin.core.rows import Array, Rows, row_axpy, row_dot
 from maxmargin.losses.base import conjugate, dual_step, slope, value
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Point, Proof
@@ -36,6 +38,28 @@ CALM = 0.1  # all rows are looked at again when the violation is down to this sh
 
 # Places in the array of sums of an epoch.
 TOTAL, LOSSES, CONJUGATES, GAPS, FELL, GREW = range(6)
+
+
+class Terms(NamedTuple):
+    """The terms of the objective, one a row: costs_i l(y_i, z_i); ``squares`` are the ||a_i||^2."""
+
+    rows: Rows
+    y: Array
+    costs: Array
+    squares: Array
+    loss: Any
+
+
+class Room(NamedTuple):
+    """Beside x'w the score of a row is bias + bias_scale sum(beta); how far it may move until the next visit.
+
+    ``at_zero`` is for rows whose multiplier is zero, ``elsewhere`` for others.
+    """
+
+    bias: float
+    bias_scale: float
+    at_zero: float
+    elsewhere: float
 
 
 class DualCD(Solver):
@@ -55,6 +79,7 @@ class DualCD(Solver):
         if problem.free_bias:  # squared_norms counts the constant 1 of the bias column
             self.rho = float(np.mean(self.squares)) - 1.0 or 1.0
             self.squares = self.squares + (self.rho - 1.0)
+        self._terms = Terms(design.rows, problem.y, problem.costs, self.squares, problem.loss)
         self.random = np.array([options.seed * 2 + 88172645463325252], np.uint64)
         self._window = WINDOW if design.entries > CACHED_ENTRIES else max(1, problem.n)
         self._everyone()
@@ -95,13 +120,9 @@ class DualCD(Solver):
         """One visit to every row in ``order``. Sets: order, slack, shortfall, objective."""
         problem, design = self.problem, self.problem.design
         everyone = len(self.order) == problem.n
-        kept, sums = np.empty_like(self.order), np.zeros(6)
-        sums[TOTAL] = self.beta.sum()
-        bias_scale = self.rho if problem.free_bias else design.scale**2
-        count = _visit(
-            design.rows, self.order, self._window, problem.y, problem.costs, self.squares, problem.loss, self.slack,
-            self.bias, bias_scale, self.v, self.beta, self.random, kept, sums,
-        )  # fmt: skip
+        room = Room(self.bias, self.rho if problem.free_bias else design.scale**2, *self.slack)
+        total = float(self.beta.sum())
+        kept, sums = _visit(self._terms, self.order, self._window, room, total, self.v, self.beta, self.random)
         self.iterations += 1
         design.passes += len(self.order) / max(1, problem.n)
         if design.scale:
@@ -113,66 +134,83 @@ class DualCD(Solver):
         gap = sums[GAPS] + (abs(sums[TOTAL]) * (1.0 + abs(self.bias)) if problem.free_bias else 0.0)
         if problem.free_bias and everyone and sums[GAPS] <= INNER * 0.5 * self.rho * sums[TOTAL] ** 2:
             self.bias += self.rho * sums[TOTAL]
-        self.order = kept[:count]
-        self.slack = sums[[FELL, GREW]] if problem.loss.one_sided else np.full(2, sums[[FELL, GREW]].max())
+        self.order = kept
+        fell, grew = float(sums[FELL]), float(sums[GREW])
+        worst = max(fell, grew)
+        self.slack = (fell, grew) if problem.loss.one_sided else (worst, worst)
         if everyone:
             self.shortfall, self._primal = gap / max(primal, 1e-300), primal
             self.objective = -0.5 * float(w @ w) - sums[CONJUGATES]
-            self._calm = CALM * float(self.slack.max())
-        elif self.slack.max() <= self._calm or gap <= 0.5 * self.aim * self._primal:
+            self._calm = CALM * worst
+        elif worst <= self._calm or gap <= 0.5 * self.aim * self._primal:
             self._everyone()
 
     def _everyone(self) -> None:
         """Look at all rows again, and leave none out before their violations are known. Sets: order, slack."""
-        self.order, self.slack = np.arange(self.problem.n), np.full(2, np.inf)
+        self.order, self.slack = np.arange(self.problem.n), (np.inf, np.inf)
 
 
 @jit(reductions=True)
-def _visit(rows, order, window, y, c, squares, loss, slack, bias, bias_scale, v, beta, random, kept, sums):
-    """Visit the rows in ``order``; returns how many are kept for the next epoch.
+def _visit(terms, order, window, room, total, v, beta, random):
+    """Visit the rows in ``order``, with total = sum(beta); returns those kept for the next epoch, and sums.
 
-    ``sums`` holds sum(beta); over the visited rows the losses, conjugates and gaps; and the largest violations of
-    multipliers that fell towards zero and that grew. Writes: v, beta, random, kept, sums.
+    These are the new sum(beta); over the visited rows the losses, conjugates and gaps; and the largest violations of
+    multipliers that fell towards zero and that grew. Writes: v, beta, random.
     """
-    n_windows = (len(order) + window - 1) // window
-    windows = np.arange(n_windows)
-    shuffle(windows, 0, n_windows, random)
-    count, total, fell, grew = 0, sums[TOTAL], 0.0, 0.0
-    for at in windows:
-        first, last = at * window, min((at + 1) * window, len(order))
-        shuffle(order, first, last, random)
-        for position in range(first, last):
-            i = order[position]
-            z = row_dot(rows, i, v) + bias + bias_scale * total
-            old = beta[i]
-            loss_here, dual_here = c[i] * value(loss, y[i], z), conjugate(loss, y[i], c[i], old)
-            sums[LOSSES] += loss_here
-            sums[CONJUGATES] += dual_here
-            sums[GAPS] += larger(loss_here + dual_here + old * z, 0.0)
-            if squares[i] == 0.0:  # a row without entries and without a bias: its score is 0 whatever the weights
-                beta[i] = -c[i] * slope(loss, y[i], z)
-                continue
-            sigma = 1.0 / squares[i]
-            new = dual_step(loss, y[i], c[i], z, old, sigma)
-            room = slack[0] if old == 0.0 else slack[1]
-            if new != old:
-                row_axpy(rows, i, new - old, v)
-                total += new - old
-                beta[i] = new
-                if abs(new) > abs(old):
-                    grew = larger(grew, abs(new - old) * squares[i])
-                else:
-                    fell = larger(fell, abs(new - old) * squares[i])
-            elif (
-                room < np.inf
-                and dual_step(loss, y[i], c[i], z + room, old, sigma) == old
-                and dual_step(loss, y[i], c[i], z - room, old, sigma) == old
-            ):
-                continue
-            kept[count] = i
-            count += 1
+    rows, y, c, squares, loss = terms
+    kept, sums = np.empty_like(order), np.zeros(6)
+    count, fell, grew = 0, 0.0, 0.0
+    for i in shuffled(order, window, random):
+        z = row_dot(rows, i, v) + room.bias + room.bias_scale * total
+        old = beta[i]
+        loss_here, dual_here = c[i] * value(loss, y[i], z), conjugate(loss, y[i], c[i], old)
+        sums[LOSSES] += loss_here
+        sums[CONJUGATES] += dual_here
+        sums[GAPS] += larger(loss_here + dual_here + old * z, 0.0)
+        if squares[i] == 0.0:  # a row without entries and without a bias: its score is 0 whatever the weights
+            beta[i] = -c[i] * slope(loss, y[i], z)
+            continue
+        sigma = 1.0 / squares[i]
+        new = dual_step(loss, y[i], c[i], z, old, sigma)
+        if new != old:
+            row_axpy(rows, i, new - old, v)
+            total += new - old
+            beta[i] = new
+            if abs(new) > abs(old):
+                grew = larger(grew, abs(new - old) * squares[i])
+            else:
+                fell = larger(fell, abs(new - old) * squares[i])
+        elif _rests(loss, y[i], c[i], z, old, sigma, room.at_zero if old == 0.0 else room.elsewhere):
+            continue
+        kept[count] = i
+        count += 1
     sums[TOTAL], sums[FELL], sums[GREW] = total, fell, grew
-    return count
+    return kept[:count], sums
+
+
+@jit(reductions=True)
+def _rests(loss, y, c, z, old, sigma, slack):
+    """Whether the multiplier stays as it is if the score moves by ``slack`` either way."""
+    return (
+        slack < np.inf
+        and dual_step(loss, y, c, z + slack, old, sigma) == old
+        and dual_step(loss, y, c, z - slack, old, sigma) == old
+    )
+
+
+@jit()
+def shuffled(order, window, random):
+    """The rows in random order within windows, and the windows in random order. Writes: random."""
+    windows = np.arange((len(order) + window - 1) // window)
+    shuffle(windows, 0, len(windows), random)
+    result, first = np.empty_like(order), 0
+    for at in windows:
+        some = order[at * window : (at + 1) * window]
+        last = first + len(some)
+        result[first:last] = some
+        shuffle(result, first, last, random)
+        first = last
+    return result
 
 
 @jit()

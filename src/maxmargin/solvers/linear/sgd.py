@@ -64,6 +64,15 @@ class Iterates:
         self.numbers[[P, BIAS_SUM, AVERAGED]] = 0.0
 
 
+class Schedule(NamedTuple):
+    """Steps on ``batch`` rows of lengths eta (1 + lam eta t)^-power; the bias moves by ``bias_rate`` of that."""
+
+    eta: float
+    power: float
+    batch: int
+    bias_rate: float
+
+
 class Descent(NamedTuple):
     """What the steps minimise: sum_i factors_i l(y_i, z_i) / n + lam/2 ||w||^2."""
 
@@ -78,10 +87,8 @@ class Descent(NamedTuple):
     def run(self, order: Array, iterates: Iterates, eta: float, decays: bool, batch: int) -> None:
         """Steps over the rows in ``order``. Writes: iterates."""
         rate = SPARSE_BIAS if isinstance(self.rows, CsrRows) else 1.0
-        _steps(
-            self.rows, order, self.y, self.factors, self.loss, self.lam, batch, eta, POWER if decays else 0.0,
-            self.bias_scale, self.bias_lam, rate, iterates.u, iterates.m, iterates.numbers, np.empty(batch),
-        )  # fmt: skip
+        schedule = Schedule(eta, POWER if decays else 0.0, batch, rate)
+        _steps(self, order, schedule, iterates.u, iterates.m, iterates.numbers)
 
     def first_length(self, rng: np.random.Generator, batch: int) -> float:
         """eta_0: of lengths that differ by factors of two, the one after which a sample of rows costs least."""
@@ -163,8 +170,11 @@ def _scores_of(rows, index, w, shift, out):
 
 
 @jit(reductions=True)
-def _steps(rows, order, y, factors, loss, lam, batch, eta0, power, bias_scale, bias_lam, bias_rate, u, m, numbers, g):
-    """One step for every ``batch`` rows of ``order``. Writes: u, m, numbers, g."""
+def _steps(descent, order, schedule, u, m, numbers):
+    """One step for every ``batch`` rows of ``order``. Writes: u, m, numbers."""
+    rows, y, factors, loss, lam, bias_scale, bias_lam = descent
+    eta0, power, batch, bias_rate = schedule
+    g = np.empty(batch)
     s, p, b, b_sum, t, averaged = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]
     quiet = (len(order) // batch // 2) * batch  # the first half of a season is left out of its average
     for first in range(0, len(order), batch):

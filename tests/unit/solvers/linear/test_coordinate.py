@@ -23,17 +23,14 @@ def stored(kind, X):
 def test_visits(kind, loss):
     X, y = data(loss, n=30, d=3)
     X[4] = 0.0
-    rows, squares = stored(kind, X), (X**2).sum(axis=1)
+    terms = coordinate.Terms(stored(kind, X), y, np.ones(30), (X**2).sum(axis=1), loss)
     found = []
     for run in both(coordinate._visit):
-        v, beta, sums = np.zeros(3), np.zeros(30), np.zeros(6)
-        order, kept, random = np.arange(30), np.empty(30, np.int64), np.array([12345], np.uint64)
-        slack = np.full(2, np.inf)
+        v, beta, random = np.zeros(3), np.zeros(30), np.array([12345], np.uint64)
+        room = coordinate.Room(0.0, 0.0, np.inf, np.inf)
         for _ in range(3):
-            count = run(
-                rows, order, 8, y, np.ones(30), squares, loss, slack, 0.0, 0.0, v, beta, random, kept, sums * 0.0
-            )
-        found.append((count, v.copy(), beta.copy()))
+            kept, _ = run(terms, np.arange(30), 8, room, 0.0, v, beta, random)
+        found.append((len(kept), v.copy(), beta.copy()))
         np.testing.assert_allclose(v, X.T @ beta, atol=1e-12)
     assert found[0][0] == found[1][0]
     np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-12)

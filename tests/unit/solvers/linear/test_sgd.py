@@ -21,9 +21,9 @@ def stored(kind, X):
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_stochastic_steps(kind):
     X, y = data(Hinge(), n=40, d=3)
-    rows, found = stored(kind, X), []
+    descent, found = sgd.Descent(stored(kind, X), y, np.ones(40), Hinge(), 0.1), []
     for run in both(sgd._steps):
         u, m, numbers = np.zeros(3), np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-        run(rows, np.arange(40), y, np.ones(40), Hinge(), 0.1, 3, 0.5, 0.75, 1.0, 0.0, 1.0, u, m, numbers, np.empty(3))
+        run(descent, np.arange(40), sgd.Schedule(0.5, 0.75, 3, 1.0), u, m, numbers)
         found.append(np.concatenate([u, m, numbers]))
     np.testing.assert_allclose(found[0], found[1], atol=1e-12)
