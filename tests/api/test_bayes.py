@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
 from maxmargin import CategoricalNB, GaussianNB, MultinomialNB
-from tests.api.test_linear import passes_all_checks
+from tests.estimator_checks import assert_passes_all_checks
 
 IRIS_X, IRIS_Y = load_iris(return_X_y=True)
 CODES = IRIS_X.astype(int)
@@ -39,7 +39,7 @@ EACH = [GaussianNB(), GaussianNB(covariance="shared"), MultinomialNB(), Categori
 @pytest.mark.parametrize("estimator", CHECKED, ids=str)
 @pytest.mark.filterwarnings("ignore")  # the checks provoke warnings of many kinds on purpose
 def test_check_estimator(estimator):
-    passes_all_checks(estimator)
+    assert_passes_all_checks(estimator)
 
 
 @pytest.mark.parametrize("model", EACH, ids=str)

@@ -18,6 +18,7 @@ from maxmargin.gram import Gram
 from maxmargin.gram.budget import Residence
 from maxmargin.kernels import RBF
 from tests import helpers
+from tests.clocks import every_look_takes_time
 
 
 def fit_quietly(machine, X, y):
@@ -37,12 +38,12 @@ def test_iteration_limit_keeps_the_model_and_warns():
     assert machine.predict(X).shape == (300,)
 
 
-def test_time_limit_keeps_the_model():
+def test_time_limit_keeps_the_model(monkeypatch):
+    every_look_takes_time(monkeypatch)
     X, y = helpers.overlapping(6000, 10)
-    machine = fit_quietly(SVC(C=1000, time_limit=0.3), X, y)
-    proof = machine.certificate_
+    machine = fit_quietly(SVC(C=1000, time_limit=0.01), X, y)
     assert machine.status_ is Status.TIME_LIMIT
-    assert math.isfinite(proof.gap) or proof.reason == "time_limit left no time for the proof"  # on a busy machine
+    assert math.isfinite(machine.certificate_.gap)
     assert machine.predict(X[:5]).shape == (5,)
     several = fit_quietly(SVC(C=1000, time_limit=1e-3), np.vstack([X, X + 1]), np.concatenate([y, y + 5]))
     assert several.status_ is Status.TIME_LIMIT

@@ -10,7 +10,7 @@ from maxmargin.losses import Hinge
 from maxmargin.losses.base import slope
 from maxmargin.solvers.linear.sgd import Descent, Iterates
 from tests import helpers
-from tests.api.test_linear import passes_all_checks
+from tests.estimator_checks import assert_passes_all_checks
 
 CHECKED = [
     *[SGDSVC(loss=loss) for loss in ("hinge", "squared_hinge", "logistic")],
@@ -23,7 +23,7 @@ CHECKED = [
 @pytest.mark.parametrize("estimator", CHECKED, ids=str)
 @pytest.mark.filterwarnings("ignore")  # the checks provoke warnings of many kinds on purpose
 def test_check_estimator(estimator):
-    passes_all_checks(estimator)
+    assert_passes_all_checks(estimator)
 
 
 def plain_descent(X, y, order, lam, eta, batch):

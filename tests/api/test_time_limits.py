@@ -1,4 +1,4 @@
-"""``time_limit`` covers the whole fit, on a clock that the tests advance: what is expensive costs so many seconds."""
+"""``time_limit`` covers the whole fit, on a clock that the tests advance: what is expensive says what it costs."""
 
 import math
 

@@ -36,14 +36,16 @@ def wide(values):
     return np.asarray(values, np.longdouble)
 
 
-def kernel_matrix(kernel, X):
-    """K(x_i, x_j) by the kernel's definition."""
+def kernel_matrix(kernel, X, Z=None):
+    """K(x_i, z_j) by the kernel's definition; of X with itself where no Z is given."""
     X = wide(X)
+    Z = X if Z is None else wide(Z)
     if isinstance(kernel, RBF | Laplacian):
         power = 2 if isinstance(kernel, RBF) else 1
-        distances = sum(np.abs(np.subtract.outer(column, column)) ** power for column in X.T)
+        columns = zip(X.T, Z.T, strict=True)
+        distances = sum(np.abs(np.subtract.outer(column, other)) ** power for column, other in columns)
         return np.exp(-wide(kernel.gamma) * distances)
-    products = X @ X.T
+    products = X @ Z.T
     if isinstance(kernel, Linear):
         return products
     if isinstance(kernel, Polynomial):
@@ -79,35 +81,37 @@ def joint_loss_of(maximum, squared, scores, labels):
 # --- kernel machines -------------------------------------------------------------------------------------------------
 
 
-def box_machine(K, signs, costs, beta, bias, squared, free_bias, decisions=None):
-    """One soft margin: multipliers beta = sign alpha, a free bias or (None) the one that the kernel K + 1 holds.
+def box_of(loss, signs, costs):
+    """p, bound and ridge of every row: the conjugate is -p beta + ridge beta^2 / 2 for 0 <= y beta <= bound."""
+    reciprocal = np.divide(1.0, costs, out=np.zeros_like(costs), where=costs > 0)
+    if loss == "squared_hinge":
+        return signs, np.where(costs > 0, np.inf, 0.0), reciprocal / 2.0
+    if loss == "huber_hinge":
+        return 1.5 * signs, costs, reciprocal
+    return signs, costs, np.zeros_like(costs)
 
-    ``decisions`` are those of the model where it does not work them out from K.
+
+def box_machine(loss, signs, costs, beta, scores, square, decisions, free_bias):
+    """One soft margin: multipliers beta = sign alpha, their scores K beta, beta'K beta, and the model's decisions.
+
+    Where the bias is part of the norm, K is the kernel K + 1 that holds it.
     """
-    K, signs, costs, beta = wide(K), wide(signs), wide(costs), wide(beta)
-    K = K if free_bias is not None else K + 1.0
-    b = wide(bias) if free_bias else wide(0.0)
-    f = K @ beta
-    square = beta @ f
-    short = np.maximum(1.0 - signs * (f + b if decisions is None else decisions), 0.0)
-    primal = square / 2.0 + costs @ (short**2 if squared else short)
-    ridge = 1.0 / (2.0 * costs) if squared else np.zeros_like(costs)
-    dual = signs @ beta - square / 2.0 - ridge @ beta**2 / 2.0
-    bound = np.full_like(costs, np.inf) if squared else costs
+    signs, costs, beta = wide(signs), wide(costs), wide(beta)
+    primal = square / 2.0 + costs @ loss_of(loss, signs, decisions, 0.0)
+    p, bound, ridge = box_of(loss, signs, costs)
+    dual = p @ beta - square / 2.0 - ridge @ beta**2 / 2.0
     upper, lower = np.where(signs > 0, bound, 0.0), np.where(signs < 0, -bound, 0.0)
-    v = signs - f - ridge * beta
+    v = p - scores - ridge * beta
     grows, shrinks = beta < upper * (1.0 - AT_BOUND), beta > lower * (1.0 - AT_BOUND)
     highest, lowest = v[grows].max(initial=-np.inf), v[shrinks].min(initial=np.inf)
     violation = highest - lowest if free_bias else max(highest, -lowest)
     return Recomputed(float(primal), float(dual), float(max(violation, 0.0)))
 
 
-def joint_machine(K, labels, costs, B, maximum, squared, biased):
-    """A joint machine with multipliers B (rows, classes)."""
-    K, costs, B = wide(K), wide(costs), wide(B)
-    F = (K + 1.0 if biased else K) @ B
-    square = np.sum(B * F)
-    primal = square / 2.0 + costs @ joint_loss_of(maximum, squared, F, labels)
+def joint_machine(labels, costs, B, square, decisions, maximum, squared):
+    """A joint machine with multipliers B (rows, classes), ||W||^2 and the decisions of the model."""
+    costs, B = wide(costs), wide(B)
+    primal = square / 2.0 + costs @ joint_loss_of(maximum, squared, decisions, labels)
     a = -B
     a[np.arange(len(labels)), labels] = 0.0
     total = a.sum(axis=1)

@@ -22,12 +22,12 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SGDSVC, SGDSVR, SVC, CategoricalNB, GaussianNB, LinearSVC, LinearSVR, MultinomialNB, Status
-from tests.reliability import long_double
+from tests.reliability import stored_models
+from tests.reliability.stored_models import JOINT
 
 CPU_SECONDS = 5.0
 SLACK = 1e-9  # of the objective: by so much the true gap may exceed the certified one, which is summed in float64
 TOLERATED = 1.0 + 1e-6
-JOINT = ("crammer_singer", "weston_watkins")
 REDUCTIONS = ("ovo", "ovr", "codes", *JOINT)
 CONTAINERS = {
     "C": np.ascontiguousarray,
@@ -239,7 +239,8 @@ def disagreements(trial: Trial, status: Status, warned: bool) -> list[str]:
 def false_proofs(trial: Trial) -> list[str]:
     """Where a recomputation in long double finds another primal value, a larger gap or a larger violation."""
     proof, found = trial.estimator.certificate_, []
-    for part, true in zip(proof.parts or (proof,), recomputed(trial), strict=True):
+    machines = stored_models.recomputed(trial.estimator, trial.X, trial.y, trial.weights)
+    for part, true in zip(proof.parts or (proof,), machines, strict=True):
         if np.isnan(part.gap):  # an indefinite kernel: its conditions are all that is claimed
             continue
         slack = SLACK * max(true.scale, abs(part.primal))
@@ -250,82 +251,6 @@ def false_proofs(trial: Trial) -> list[str]:
         if true.violation > part.violation + SLACK:
             found.append(f"violation {part.violation:.3g} is {true.violation:.3g}")
     return found
-
-
-def recomputed(trial: Trial) -> list[long_double.Recomputed]:
-    """The values of every machine of a fit."""
-    model = trial.estimator
-    weights = np.ones(len(trial.y)) if trial.weights is None else trial.weights
-    if isinstance(model, LinearSVR):
-        return [_linear(trial, trial.y, model.C * weights, model.coef_, model.intercept_[0], model.certificate_)]
-    labels = np.searchsorted(model.classes_, trial.y)
-    costs = model.C * model.class_weight_[labels] * weights
-    if isinstance(model, SVC):
-        return _svc_machines(trial, labels, costs)
-    if model.multi_class in JOINT:
-        maximum, squared = model.multi_class == JOINT[0], model.loss == "squared_hinge"
-        given = (labels, costs, model.coef_, model.intercept_, maximum, squared)
-        primal = long_double.linear_joint_primal(trial.X, *given)
-        return [long_double.Recomputed(primal, model.certificate_.dual, np.nan)]
-    parts = model.certificate_.parts or (model.certificate_,)
-    machines = zip(_sides(model, labels), model.coef_, model.intercept_, parts, strict=True)
-    return [_linear(trial, signs[rows], costs[rows], w, b, part, rows) for (rows, signs), w, b, part in machines]
-
-
-def _linear(trial, y, costs, w, b, part, rows=slice(None)) -> long_double.Recomputed:
-    """The primal value; multipliers are no fitted attribute, so the dual value is the certificate's."""
-    model = trial.estimator
-    bias_weight = b if model.fit_intercept == "regularized" else 0.0
-    loss = model.loss
-    epsilon = getattr(model, "epsilon", 0.0)
-    primal = long_double.linear_primal(trial.X[rows], y, costs, w, bias_weight, b, loss, model.penalty, epsilon)
-    return long_double.Recomputed(primal, part.dual, np.nan)
-
-
-def _sides(model, labels) -> list[tuple[Any, Any]]:
-    """Rows and signs of every machine; pairs are positive for their first class, two classes for the second."""
-    k = len(model.classes_)
-    everyone = np.arange(len(labels))
-    if k == 2:
-        return [(everyone, np.where(labels == 1, 1.0, -1.0))]
-    if model.multi_class == "codes":
-        return [(everyone, word[labels]) for word in model.reduction_.book.T]
-    if model.multi_class == "ovr":
-        return [(everyone, np.where(labels == c, 1.0, -1.0)) for c in range(k)]
-    pairs = [(a, b) for a in range(k) for b in range(a + 1, k)]
-    return [(np.flatnonzero((labels == a) | (labels == b)), np.where(labels == a, 1.0, -1.0)) for a, b in pairs]
-
-
-def _svc_machines(trial, labels, costs) -> list[long_double.Recomputed]:
-    model, k, n = trial.estimator, len(trial.estimator.classes_), len(labels)
-    linear = model.kernel == "linear"
-    # A linear machine with a free bias does not depend on the origin, which sum(beta) = 0 would have to cancel.
-    moved = linear and model.fit_intercept is True and model.multi_class not in JOINT
-    X = long_double.wide(trial.X)
-    K = long_double.kernel_matrix(model.kernel_, X - X.mean(axis=0) if moved else X)
-    coef = np.zeros((len(model.dual_coef_), n))
-    coef[:, model.support_] = model.dual_coef_
-    squared = model.loss == "squared_hinge"
-    if model.multi_class in JOINT:
-        B = np.vstack([-coef, coef]).T / 2.0 if k == 2 else coef.T
-        maximum = model.multi_class == JOINT[0]
-        return [long_double.joint_machine(K, labels, costs, B, maximum, squared, bool(model.fit_intercept))]
-    free = {True: True, False: False, "regularized": None}[model.fit_intercept]
-    found = []
-    for number, (rows, signs) in enumerate(_sides(model, labels)):
-        beta = _pair_beta(coef, labels, k, number) if k > 2 and model.multi_class == "ovo" else coef[number]
-        some = np.ix_(rows, rows)
-        bias = model.intercept_[number]
-        decisions = X[rows] @ long_double.wide(model.coef_[number]) + bias if linear else None
-        given = (K[some], signs[rows], costs[rows], beta[rows], bias, squared, free, decisions)
-        found.append(long_double.box_machine(*given))
-    return found
-
-
-def _pair_beta(coef, labels, k, number) -> Any:
-    """Multipliers of a pair: those of a class's rows lie in the row of the other one (scikit-learn's layout)."""
-    a, b = [(a, b) for a in range(k) for b in range(a + 1, k)][number]
-    return np.where(labels == a, coef[b - 1], coef[a])
 
 
 # --- the command -----------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Categories: shares by hand, and numbers that are no categories or unknown ones."""
 
+import itertools
 import re
 
 import numpy as np
@@ -8,7 +9,9 @@ from scipy.special import softmax
 from sklearn.preprocessing import OneHotEncoder
 
 from maxmargin import CategoricalNB
-from tests.unit.bayes.models import TABLE, TABLE_Y, same_model
+from maxmargin.bayes.categorical import _add_logs, _add_weights
+from maxmargin.core.rows import rows_of
+from tests.unit.bayes.models import TABLE, TABLE_Y, same_model, some_rows
 
 
 def test_shares_of_categories_counted_by_hand():
@@ -97,3 +100,19 @@ def test_categories_that_come_later():
     whole = CategoricalNB().fit(TABLE, TABLE_Y)
     np.testing.assert_array_equal(pieces.n_categories_, whole.n_categories_)
     same_model(pieces, whole, TABLE)
+
+
+def test_the_loops_over_cells_and_their_python_text():
+    X, y, rng = some_rows(5)
+    X = X.astype(np.int64)
+    weights, edges, logs = rng.random(len(X)), np.array([0, 6, 12, 18]), rng.normal(size=(18, 3))
+    wanted_cells, wanted_scores = np.zeros((18, 3)), np.zeros((len(X), 3))
+    for i, j in itertools.product(range(len(X)), range(3)):
+        wanted_cells[6 * j + X[i, j], y[i]] += weights[i]
+        wanted_scores[i] += logs[6 * j + X[i, j]]
+    for pick in (lambda loop: loop, lambda loop: getattr(loop, "py_func", loop)):
+        cells, scores = np.zeros((18, 3)), np.zeros((len(X), 3))
+        pick(_add_weights)(rows_of(X, np.int64), y, weights, edges, cells)
+        pick(_add_logs)(rows_of(X, np.int64), edges, logs, scores)
+        np.testing.assert_allclose(cells, wanted_cells)
+        np.testing.assert_allclose(scores, wanted_scores)

@@ -6,7 +6,9 @@ from scipy import stats
 from scipy.special import log_softmax
 
 from maxmargin import GaussianNB
-from tests.unit.bayes.models import IRIS_X, IRIS_Y
+from maxmargin.bayes.gaussian import _squared_distances
+from maxmargin.core.rows import rows_of
+from tests.unit.bayes.models import IRIS_X, IRIS_Y, some_rows
 
 
 def test_means_and_variances_by_hand():
@@ -72,3 +74,13 @@ def test_features_that_never_vary_tell_nothing():
         np.testing.assert_allclose(model.predict_proba(np.ones((1, 2))), [[2 / 3, 1 / 3]])
         with pytest.raises(ValueError, match="too large; scale them"):
             GaussianNB(covariance=covariance).fit([[1e200], [-1e200], [2e200]], [0, 0, 1])
+
+
+def test_the_loop_of_distances_and_its_python_text():
+    X, _, rng = some_rows(5)
+    means, precisions = rng.normal(size=(3, 3)), rng.random((3, 3))
+    expected = (precisions * (X[:, None, :] - means) ** 2).sum(axis=2)
+    for loop in (_squared_distances, getattr(_squared_distances, "py_func", _squared_distances)):
+        out = np.zeros((len(X), 3))
+        loop(rows_of(X, np.float64), means, precisions, out)
+        np.testing.assert_allclose(out, expected, rtol=1e-12)

@@ -5,6 +5,8 @@ import pytest
 from scipy import sparse
 
 from maxmargin import MultinomialNB
+from maxmargin.bayes.multinomial import Counts, _add_rows
+from maxmargin.core.rows import rows_of
 from tests.unit.bayes.models import same_model, some_rows
 
 
@@ -34,3 +36,14 @@ def test_sparse_rows_are_dense_rows(alpha, dtype):
         zeros.predict_joint_log_proba(stored), zeros.predict_joint_log_proba(stored.toarray())
     )
     same_model(dense, MultinomialNB(alpha=alpha).fit(X, y), X)
+
+
+def test_the_loop_of_counts_and_its_python_text():
+    X, y, rng = some_rows(5)
+    weights = rng.random(len(X))
+    for loop in (_add_rows, getattr(_add_rows, "py_func", _add_rows)):
+        sums = Counts(np.zeros(3), np.zeros((3, 3)))
+        loop(rows_of(sparse.csr_array(X), np.float64), y, weights, sums)
+        for k in range(3):
+            assert sums[0][k] == pytest.approx(weights[y == k].sum())
+            np.testing.assert_allclose(sums[1][k], weights[y == k] @ X[y == k])

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin import Bias, Status, certify, margins, soft_margin
-from maxmargin.certificates import distances, feasible_point, hull_distance, separates
+from maxmargin import Bias, Status, certify, soft_margin
+from maxmargin.certificates import feasible_point
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Linear, Precomputed
 from maxmargin.losses import Hinge, SquaredHinge
@@ -17,6 +17,7 @@ from tests import helpers
 
 X, Y = helpers.moons(80)
 GRAM = Gram(RBF(1.0), X)
+OPTIMUM = helpers.dual_by_clarabel(RBF(1.0)(X), Y, 2.0)
 CASES = [
     (loss, kernel, bias)
     for loss in (Hinge(), SquaredHinge())
@@ -32,7 +33,7 @@ def primal(w_norm_square, decision, C, loss):
 @pytest.mark.parametrize(("loss", "kernel", "bias"), CASES)
 @pytest.mark.parametrize("C", [0.1, 10.0])
 def test_values_are_those_of_the_formulas(loss, kernel, bias, C):
-    """With random feasible multipliers: primal and dual as the notes write them; gap is their difference."""
+    """With random feasible multipliers: primal, dual and gap as the notes write them."""
     problem = soft_margin(Gram(kernel, X), Y, C, loss, bias)
     rng = np.random.default_rng(0)
     alpha = rng.random(80) * C
@@ -45,8 +46,9 @@ def test_values_are_those_of_the_formulas(loss, kernel, bias, C):
     dual = alpha.sum() - 0.5 * norm - (np.sum(alpha**2) / (4 * C) if isinstance(loss, SquaredHinge) else 0.0)
     assert proof.dual == pytest.approx(dual, rel=1e-9)
     b = proof.bias if bias is Bias.FREE else 0.0  # K + 1 holds a regularised bias already
-    assert proof.primal == pytest.approx(primal(norm, f + b, C, loss), rel=1e-9)
-    assert proof.gap == pytest.approx(proof.primal - proof.dual, rel=1e-9)
+    value = primal(norm, f + b, C, loss)
+    assert proof.primal == pytest.approx(value, rel=1e-9)
+    assert proof.gap == pytest.approx(value - dual, rel=1e-9)
     if bias is Bias.REGULARIZED:
         assert proof.bias == pytest.approx(np.sum(Y * alpha))
         assert proof.norm == pytest.approx(math.sqrt((Y * alpha) @ RBF(1.0)(X) @ (Y * alpha)))
@@ -76,10 +78,9 @@ def test_the_optimum_has_no_gap_and_any_perturbation_shows(loss, kernel, bias):
 def test_weak_duality_for_any_multipliers(seed):
     rng = np.random.default_rng(seed)
     problem = soft_margin(GRAM, Y, 2.0)
-    best = solve(problem, Options(tol=1e-3)).certificate
     proof = certify(problem, rng.normal(size=80) * 3)  # outside the box, unbalanced
-    assert proof.dual <= best.primal + 1e-9
-    assert proof.primal >= best.dual - 1e-9
+    assert proof.dual <= OPTIMUM + 1e-7
+    assert proof.primal >= OPTIMUM - 1e-7
     assert proof.moved > 0
 
 
@@ -117,44 +118,6 @@ def test_hard_margin_is_scaled_to_the_nearest_row():
     assert certify(problem, np.zeros(2)).primal == math.inf
 
 
-def test_hulls_that_meet_are_recognised():
-    inside = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [0.5, 0.5]])
-    y = np.array([1.0, 1.0, 1.0, -1.0])
-    problem = soft_margin(Gram(Linear(), inside), y, np.inf)
-    beta = np.array([0.5, 0.25, 0.25, -1.0])
-    scores = inside @ (inside.T @ beta)
-    assert hull_distance(problem, beta, scores) == pytest.approx(0.0, abs=1e-8)
-    assert not separates(problem, beta, scores)
-    apart = np.array([1.0, 0.0, 0.0, -1.0])
-    assert separates(problem, apart, inside @ (inside.T @ apart))
-    assert hull_distance(problem, np.zeros(4), np.zeros(4)) == np.inf
-
-
-def test_margins_and_distances():
-    problem = soft_margin(GRAM, Y, 1.0)
-    alpha = Y * solve(problem, Options(tol=1e-3)).beta
-    seen = margins(problem, alpha)
-    K = RBF(1.0)(X)
-    assert seen.norm == pytest.approx(math.sqrt((Y * alpha) @ K @ (Y * alpha)))
-    np.testing.assert_allclose(seen.slacks, np.maximum(0, 1 - Y * (K @ (Y * alpha) + seen.bias)), atol=1e-9)
-    np.testing.assert_allclose(distances(seen.decision, seen.norm), np.abs(seen.decision) / seen.norm)
-    assert np.all(alpha[seen.bounded] == 1.0)
-    assert np.all((alpha[seen.free] > 0) & (alpha[seen.free] < 1.0))
-    squared = soft_margin(GRAM, Y, 1.0, SquaredHinge())
-    seen = margins(squared, Y * solve(squared, Options(tol=1e-3)).beta)
-    assert len(seen.bounded) == 0
-    assert not seen.slack_multipliers.any()
-
-
-def test_bias_is_the_midpoint_where_no_multiplier_is_free():
-    x = np.array([[-3.0], [-1.0], [1.0], [3.0]])
-    y = np.array([-1.0, -1.0, 1.0, 1.0])
-    problem = soft_margin(Gram(Linear(), x), y, 0.01)
-    solution = solve(problem, Options(tol=1e-3))
-    assert set(np.abs(solution.beta)) <= {0.0, 0.01}
-    assert solution.certificate.bias == pytest.approx(0.0, abs=1e-12)
-
-
 def test_nonsense_is_refused():
     problem = soft_margin(GRAM, Y, 1.0)
     with pytest.raises(ValueError, match="one finite multiplier for each of the 80 rows"):
@@ -166,15 +129,6 @@ def test_nonsense_is_refused():
     for bad in (-1.0, np.nan):
         with pytest.raises(ValueError, match="C must be >= 0"):
             soft_margin(GRAM, Y, bad)
-
-
-def test_regularised_bias_in_margins():
-    problem = soft_margin(Gram(RBF(1.0) + 1.0, X), Y, 1.0, bias=Bias.REGULARIZED)
-    beta = solve(problem, Options(tol=1e-3)).beta
-    seen = margins(problem, Y * beta)
-    assert seen.bias == pytest.approx(beta.sum())
-    assert seen.norm == pytest.approx(math.sqrt(beta @ RBF(1.0)(X) @ beta))
-    np.testing.assert_allclose(seen.decision, RBF(1.0)(X) @ beta + seen.bias)
 
 
 @pytest.mark.large

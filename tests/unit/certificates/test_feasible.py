@@ -52,9 +52,3 @@ def test_without_bounds_the_rows_share_what_is_missing():
     problem = BoxQP(Gram(Linear(), np.eye(4)), Box(zero, -far, far, zero, np.ones(4)), *one_group(4, 2.0))
     np.testing.assert_allclose(feasible_point(problem, zero), 0.5)
     np.testing.assert_allclose(problem.start().beta, 0.5)
-
-
-def test_a_total_out_of_reach_is_an_error():
-    zero, one = np.zeros(4), np.ones(4)
-    with pytest.raises(ValueError, match="must add up to 5, but their bounds allow 0 to 4 only"):
-        BoxQP(Gram(Linear(), np.eye(4)), Box(zero, zero, one, zero, zero), *one_group(4, 5.0))

@@ -1,8 +1,11 @@
 """What a memory budget allows."""
 
+import math
+
 import pytest
 
-from maxmargin.gram.budget import LEAST_WORKING, Residence, base_budget, plan, view_plan
+from maxmargin.core import memory
+from maxmargin.gram.budget import LEAST_WORKING, Residence, base_budget, default_budget, plan, view_plan
 
 
 @pytest.mark.parametrize("n", [65, 1000, 50_000])
@@ -40,3 +43,9 @@ def test_a_view_and_its_base_share_one_budget(n, budget, times):
         assert held + 8 * (times * n) ** 2 <= budget or n <= LEAST_WORKING
     else:
         assert held + 3 * 8 * view.working_rows**2 <= budget
+
+
+@pytest.mark.parametrize(("left", "budget"), [(8 << 30, 1 << 30), (800 << 20, 200 << 20), (0, 0), (math.inf, 1 << 30)])
+def test_the_default_is_a_quarter_of_what_is_left_and_at_most_a_gigabyte(left, budget, monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: left)
+    assert default_budget() == budget

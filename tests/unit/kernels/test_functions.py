@@ -9,12 +9,12 @@ from tests.unit.kernels.formulas import RNG, X, Z
 
 
 def test_functions_of_both_conventions():
-    assert isinstance(from_function(lambda A, B: A @ B.T, X), GramFunction)
+    np.testing.assert_allclose(from_function(lambda A, B: A @ B.T, X)(X, Z), X @ Z.T)
     for width in (1, 2, 3, 4):  # rows that happen to fit a matrix product
-        assert isinstance(from_function(lambda a, b: a @ b, X[:, :width]), PairFunction)
-    assert isinstance(
-        from_function(lambda a, b: float(len(set(a) & set(b))), np.array(["ab", "bc", "cd"])), PairFunction
-    )
+        made = from_function(lambda a, b: a @ b, X[:, :width])
+        np.testing.assert_allclose(made(X[:, :width], Z[:, :width]), X[:, :width] @ Z[:, :width].T)
+    letters = from_function(lambda a, b: float(len(set(a) & set(b))), np.array(["ab", "bc", "cd"]))
+    np.testing.assert_array_equal(letters(np.array(["ab", "bc"]), np.array(["abc", "d"])), [[2.0, 0.0], [2.0, 0.0]])
     np.testing.assert_allclose(PairFunction(lambda a, b: a @ b)(X, Z), X @ Z.T)
     np.testing.assert_allclose(
         GramFunction(lambda A, B: A @ B.T).diagonal(GramFunction(None).prepare(X)), np.sum(X**2, 1)

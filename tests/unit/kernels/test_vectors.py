@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from maxmargin.kernels import RBF, Linear, Polynomial
-from maxmargin.kernels.vectors import gaussian_exponents
+from maxmargin.kernels.vectors import gaussian32, gaussian_exponents
 from tests.unit.kernels.formulas import FORMULAS, RNG, X, Z, by_formula
 
 
@@ -67,3 +67,20 @@ def test_the_gaussian_loop_equals_its_python_text(dtype):
     np.testing.assert_allclose(*outs, rtol=1e-6)
     wanted = -0.3 * np.sum((X[:, None] - Z[None]) ** 2, axis=2)
     np.testing.assert_allclose(outs[0], wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_the_fused_gaussian_is_exact_to_float32():
+    rng = np.random.default_rng(1)
+    A, B = rng.normal(size=(20, 5)), rng.normal(size=(30, 5))
+    A[0] = 1e3  # far away: the value stays at the smallest normal number
+    kernel_ = RBF(0.4)
+    single = kernel_.block(kernel_.prepare(A, np.float32), kernel_.prepare(B, np.float32))
+    double = kernel_.block(kernel_.prepare(A), kernel_.prepare(B))
+    np.testing.assert_allclose(single[1:], double[1:], rtol=2e-5)
+    assert single[0].max() < 1e-37
+    assert single.min() > 0
+    tiles = [np.zeros((2, 3), np.float32) for _ in range(2)]
+    left, right = np.array([0.5, 130.0], np.float32), np.array([0.0, 0.25, 3.0], np.float32)
+    gaussian32(tiles[0], left, right, np.float32(1.0))
+    getattr(gaussian32, "py_func", gaussian32)(tiles[1], left, right, np.float32(1.0))
+    np.testing.assert_allclose(*tiles, rtol=1e-6)

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from maxmargin.preprocessing.moments import grouped_moments, moments
+from maxmargin.core.rows import rows_of
+from maxmargin.preprocessing.moments import Moments, _follow, grouped_moments, moments
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -27,3 +28,17 @@ def test_moments_of_groups_and_of_sparse_columns(seed):
         np.testing.assert_allclose(one.means, whole.means, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(one.squares, whole.squares, rtol=1e-6, atol=1e-12)
     assert whole.squares[0, 0] == 0
+
+
+def test_the_loop_of_moments_and_its_python_text():
+    rng = np.random.default_rng(0)
+    X, weights, groups = rng.normal(size=(20, 2)), rng.random(20) + 0.1, np.arange(20) % 3
+    for loop in (_follow, getattr(_follow, "py_func", _follow)):
+        origins, found = np.zeros((3, 2)), Moments(np.zeros(3), np.zeros((3, 2)), np.zeros((3, 2)))
+        loop(rows_of(X, np.float64), groups, weights, origins, found)
+        np.testing.assert_array_equal(origins, X[:3])
+        for g in range(3):
+            rows, w = X[groups == g], weights[groups == g]
+            mean = np.average(rows, axis=0, weights=w)
+            np.testing.assert_allclose(origins[g] + found.means[g], mean, rtol=1e-12)
+            np.testing.assert_allclose(found.squares[g], w @ (rows - mean) ** 2, rtol=1e-12)

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import Whitener
-from tests.api.test_linear import passes_all_checks
+from tests.estimator_checks import assert_passes_all_checks
 
 IRIS_X, IRIS_Y = load_iris(return_X_y=True)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -28,7 +28,7 @@ def whitener(way, **others):
 @pytest.mark.parametrize("way", WAYS, ids=str)
 @pytest.mark.filterwarnings("ignore")  # the checks provoke warnings of many kinds on purpose
 def test_check_estimator(way):
-    passes_all_checks(whitener(way))
+    assert_passes_all_checks(whitener(way))
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)

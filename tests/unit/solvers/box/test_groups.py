@@ -6,7 +6,6 @@ import pytest
 from maxmargin.certificates.kkt import standing_of
 from maxmargin.kernels import RBF
 from maxmargin.solvers.box.groups import take_steps
-from maxmargin.solvers.box.newton import polish
 from maxmargin.solvers.box.steps import Block, pair_steps, single_steps
 
 N = 40
@@ -72,23 +71,3 @@ def test_groups_keep_their_sums_and_reach_their_optimum(kink):
         assert beta[group == g].sum() == pytest.approx(start[group == g].sum(), abs=1e-12)
     np.testing.assert_allclose(v, gradient(beta), atol=1e-10)
     assert standing_of(beta, v, block(kink), group, 2).violation <= 1e-8
-
-
-@pytest.mark.parametrize("groups", [0, 1, 2])
-def test_newton_steps_with_kinks_and_groups(groups):
-    group = np.arange(N) % groups if groups else np.full(N, -1)
-    here = block(0.05, bound=3.0)
-    v, beta = TARGETS.copy(), np.zeros(N)
-    take_steps(here, group, groups, v, beta, 1e-3, 10_000)
-    before = [beta[group == g].sum() for g in range(groups)]
-    polish(here, v, beta, group)
-    np.testing.assert_allclose([beta[group == g].sum() for g in range(groups)], before, atol=1e-12)
-    np.testing.assert_allclose(v, gradient(beta), atol=1e-10)
-    free = (np.abs(beta) < 3.0) & (beta != 0.0)
-    slope = v - 0.05 * np.sign(beta)
-    for g in range(groups):
-        mine = free & (group == g)
-        assert mine.sum() > 2
-        np.testing.assert_allclose(slope[mine], slope[mine].mean(), atol=1e-9)
-    if not groups:
-        np.testing.assert_allclose(slope[free], 0.0, atol=1e-9)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from maxmargin.kernels import RBF
-from maxmargin.solvers.box.newton import polish
 from maxmargin.solvers.box.steps import Block, pair_steps, single_steps
 from tests import helpers
 
@@ -80,17 +79,3 @@ def test_a_step_that_cannot_move_says_so():
     v, beta = np.array([1.0, -1.0]), np.array([1e17, -1e17])
     done, violation, moving = pair_steps(stuck, v, beta, 1e-3, 100)
     assert (done, violation, moving) == (0, 2.0, False)
-
-
-@pytest.mark.parametrize("balanced", [True, False])
-def test_newton_ends_where_the_free_gradient_is_equal(balanced):
-    here = block(5.0)
-    v, beta = Y.copy(), np.zeros(30)
-    (pair_steps if balanced else single_steps)(here, v, beta, 1e-2, 1000)
-    polish(here, v, beta, np.full(30, 0 if balanced else -1))
-    free = (beta > here.lower) & (beta < here.upper)
-    assert free.sum() > 3
-    np.testing.assert_allclose(v[free], v[free].mean() if balanced else 0.0, atol=1e-10)
-    np.testing.assert_allclose(v, Y - here.K @ beta, atol=1e-10)
-    if balanced:
-        assert abs(beta.sum()) < 1e-12

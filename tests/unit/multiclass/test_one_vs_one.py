@@ -1,3 +1,5 @@
+"""Pairs of classes: their rows, coefficients, votes, and the order in which they are solved."""
+
 import itertools
 
 import numpy as np

@@ -6,11 +6,8 @@ import pytest
 from maxmargin import machines
 from maxmargin.core import limits
 from maxmargin.kernels import RBF, Linear
-from maxmargin.losses import SquaredHinge
-from maxmargin.machines import Caller, Effort, Job, KernelPlan, LinearPlan, joint
-from maxmargin.machines.plan import order_within
+from maxmargin.machines import Caller, Effort, Job, KernelPlan
 from maxmargin.models import Bias, soft_margin
-from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Status
 from tests import helpers
 
@@ -90,53 +87,6 @@ def test_coefficients_are_read_as_the_job_says():
     np.testing.assert_array_equal(doubled.biases, 2.0 * plain.biases)
 
 
-def test_two_classes_of_a_joint_machine_are_one():
-    coef, biases = joint.one_of_two(np.array([[1.0, 2.0], [5.0, 3.0]]), np.array([1.0, 4.0]))
-    np.testing.assert_array_equal(coef, [[4.0, 1.0]])
-    np.testing.assert_array_equal(biases, [3.0])
-    np.testing.assert_array_equal(joint.one_of_two(*[joint.for_each_class(coef, 2).T, np.zeros(2)])[0], coef)
-    three = np.arange(6.0).reshape(3, 2)
-    assert joint.one_of_two(three, np.zeros(3))[0] is three
-    np.testing.assert_array_equal(joint.for_each_class(three, 3), three.T)
-
-
-@pytest.mark.parametrize(("bias", "scale"), [(Bias.FREE, 1.0), (Bias.REGULARIZED, 3.0), (Bias.NONE, 0.0)])
-def test_linear_machines_and_their_points(bias, scale):
-    job = Job(None, (200,), lambda design: LinearProblem(design, SIGNS, np.ones(200), SquaredHinge(), bias))
-    fitted = machines.solve(LinearPlan(X, [job], scale, Effort(1e-6), np.ones(200), keep=True))
-    (machine,), (solution,) = fitted.machines, fitted.solutions
-    f = X @ machine.weights[0] + machine.biases[0]
-    appended = (machine.biases[0] / scale) ** 2 if bias is Bias.REGULARIZED else 0.0
-    primal = 0.5 * (machine.weights[0] @ machine.weights[0] + appended) + (np.maximum(0.0, 1 - SIGNS * f) ** 2).sum()
-    assert primal == pytest.approx(solution.certificate.primal, rel=1e-9)
-    assert fitted.kept is not None
-    assert fitted.kept.points[0] is solution.point
-
-
-def test_observers_see_machines_of_several_jobs_by_their_number():
-    heard = set()
-
-    class Numbers(machines.Observer):
-        def step(self, job, seen, machine):
-            heard.add((job, machine().weights.shape))
-            return False
-
-    signs = [SIGNS, -SIGNS]
-    jobs = [
-        Job(None, (200,), lambda design, y=y: LinearProblem(design, y, np.ones(200), SquaredHinge(), Bias.FREE))
-        for y in signs
-    ]
-    machines.solve(LinearPlan(X, jobs, 1.0, Effort(1e-6, n_jobs=2), np.ones(200)), [Numbers()])
-    assert heard == {(0, (1, 6)), (1, (1, 6))}
-
-
 def test_whoever_returns_true_stops_a_job():
     stopped = machines.solve(plan(), [Caller(lambda seen: True)])
     assert stopped.solutions[0].status is Status.STOPPED
-
-
-def test_an_order_of_all_rows_as_one_of_some():
-    order = np.array([3, 1, 4, 0, 2])
-    np.testing.assert_array_equal(order_within(order, np.array([0, 3, 4])), [1, 2, 0])
-    assert order_within(order, None) is order
-    assert order_within(None, np.array([0])) is None

@@ -7,6 +7,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from maxmargin.core import twins
+from maxmargin.core.twins import find_twins
+
+STORES = [np.asarray, sparse.csr_array]
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")  # hashes wrap around, in plain Python too
 
@@ -54,3 +57,16 @@ def test_sorting_by_class_keeps_the_groups():
     ordered = twins.by_class(found, labels[found.first])
     assert (np.diff(labels[ordered.first]) >= 0).all()
     assert groups_of(ordered) == groups_of(found)
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_twins_are_found_and_ordered_by_content(store):
+    base = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, -0.0], [0.0, 2.0], [1.0, 0.0]])
+    labels, weights = np.array([0, 1, 0, 0, 0]), np.array([1.0, 1.0, 2.0, 1.0, 1.0])
+    twins = find_twins(store(base), labels, weights)
+    assert twins.group[0] == twins.group[2] == twins.group[4]
+    assert len(set(twins.group[[0, 1, 3]])) == 3
+    np.testing.assert_allclose(twins.share, [0.25, 1, 0.5, 1, 0.25])
+    shuffled = np.array([3, 0, 4, 1, 2])
+    again = find_twins(store(base[shuffled]), labels[shuffled], weights[shuffled])
+    np.testing.assert_array_equal(base[twins.first], base[shuffled][again.first])

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from maxmargin.losses import CustomLoss, EpsilonInsensitive, Hinge, Logistic, SquaredHinge
+from maxmargin.losses import base as losses
 from maxmargin.losses.base import conjugate, curvature, dual_step, slope, step_slope, value
-from tests.linear_helpers import CLASS_LOSSES, LOSSES, NUMBER_LOSSES, name_of
+from tests.linear_helpers import CLASS_LOSSES, LOSSES, NUMBER_LOSSES, data, name_of
+from tests.reliability.long_double import loss_of
 
 SCORES = np.linspace(-3.1, 3.3, 33)
 
@@ -100,4 +102,45 @@ def test_losses_are_also_functions_of_arrays():
     np.testing.assert_allclose(SquaredHinge().slope(y, z), [-1.6, 2.6, 0.0])
     np.testing.assert_allclose(SquaredHinge().curvature(y, z), [2.0, 2.0, 0.0])
     np.testing.assert_allclose(Hinge().conjugate(y, np.array([-0.5, 0.5, -1.0])), [-0.5, -0.5, -1.0])
-    assert all(isinstance(loss, CustomLoss) for loss in LOSSES)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=name_of)
+def test_arrays_and_single_rows_have_the_same_values(loss):
+    """What a loss of one's own must offer, every loss here offers too."""
+    y = np.array([targets(loss)[i % 2] for i in range(len(SCORES))])
+    own: CustomLoss = loss
+    np.testing.assert_array_equal(own.value(y, SCORES), [value(loss, *row) for row in zip(y, SCORES, strict=True)])
+    slopes = own.slope(y, SCORES)
+    np.testing.assert_array_equal(slopes, [slope(loss, *row) for row in zip(y, SCORES, strict=True)])
+    # The conjugate of a slope that is reached at z is the line's height: l*(l'(z)) = z l'(z) - l(z).
+    np.testing.assert_allclose(own.conjugate(y, slopes), SCORES * slopes - own.value(y, SCORES), atol=1e-12)
+
+
+NAMES = ["hinge", "squared_hinge", "logistic", "huber_hinge", "epsilon_insensitive", "squared_epsilon_insensitive"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_values_by_definition(name):
+    """Of the losses with these names, as the long double formulas of the reliability tests have them."""
+    loss = {type(loss).__name__: loss for loss in reversed(LOSSES)}["".join(part.title() for part in name.split("_"))]
+    for y in targets(loss):
+        expected = loss_of(name, np.longdouble(y), SCORES.astype(np.longdouble), getattr(loss, "epsilon", 0.0))
+        np.testing.assert_allclose([value(loss, y, z) for z in SCORES], expected.astype(float), rtol=1e-12, atol=1e-14)
+
+
+def both(kernel):
+    return kernel, getattr(kernel, "py_func", kernel)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=name_of)
+def test_sums_over_rows(loss):
+    X, y = data(loss, n=25)
+    c, z, old = np.linspace(0.1, 2.0, 25), X @ np.ones(X.shape[1]), np.zeros(25)
+    found = []
+    loops = (losses._total, losses._multipliers, losses.dual_steps, losses._fenchel_young)
+    for total, fill, step, gaps in zip(*map(both, loops), strict=True):
+        beta, kappa, moved, slopes = (np.empty(25) for _ in range(4))
+        fill(loss, y, c, z, beta, kappa)
+        step(loss, y, c, z, old, 0.7, moved, slopes)
+        found.append(np.concatenate([[total(loss, y, c, z)], beta, kappa, moved, slopes, gaps(loss, y, c, z, moved)]))
+    np.testing.assert_allclose(found[0], found[1], atol=1e-10)

@@ -5,8 +5,11 @@ import pytest
 from scipy import sparse
 
 from maxmargin.core.rows import rows_of
+from maxmargin.losses import Hinge
+from maxmargin.problems import design
 from maxmargin.problems import design as module
 from maxmargin.problems.design import Design
+from tests.linear_helpers import data
 
 
 def made(kind, dtype, n=300, d=7, scale=2.0, n_jobs=1):
@@ -55,3 +58,35 @@ def test_no_rows_at_all():
     none = np.empty(0, np.int64)
     assert not design.gram(none, np.zeros(len(A))).any()
     assert not design.weighted_product(none, np.zeros(len(A)), np.ones(A.shape[1])).any()
+
+
+def both(kernel):
+    return kernel, getattr(kernel, "py_func", kernel)
+
+
+def stored(kind, X):
+    return rows_of(sparse.csr_array(X) if kind == "sparse" else X, np.float64)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_passes(kind):
+    X, _ = data(Hinge(), n=20, d=4)
+    rows, index, kappa, w = stored(kind, X), np.arange(0, 20, 3), np.linspace(0.1, 1, 20), np.arange(4.0)
+    found = []
+    loops = (design._scores, design._combine, design._weighted_product, design._column_squares)
+    for names in zip(*map(both, loops), strict=True):
+        z, sums, products, squares = np.zeros(20), np.zeros(4), np.zeros(4), np.zeros(4)
+        names[0](rows, 0, 20, w, 0.5, z)
+        names[1](rows, 0, 20, kappa, sums)
+        names[2](rows, index, kappa, w, 0.5, products)
+        names[3](rows, index, kappa, squares)
+        found.append(np.concatenate([z, sums, products, squares]))
+    np.testing.assert_allclose(found[0], found[1], atol=1e-12)
+    blocks = []
+    for write in both(design._scaled_rows):
+        out = np.empty((len(index), 5))
+        write(rows, index, kappa, 2.0, out)
+        blocks.append(out)
+    np.testing.assert_allclose(blocks[0], blocks[1], atol=1e-12)
+    wanted = np.hstack([X[index], np.full((len(index), 1), 2.0)]) * np.sqrt(kappa[index])[:, None]
+    np.testing.assert_allclose(blocks[0], wanted, atol=1e-12)

@@ -1,7 +1,6 @@
-"""The pool: BLAS at one thread in every thread and afterwards as it was; exceptions stop the workers."""
+"""BLAS at one thread while anyone works, in every thread, and afterwards as it was."""
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -11,16 +10,27 @@ from contextlib import contextmanager, suppress
 import numpy as np
 import pytest
 import threadpoolctl
+from threadpoolctl import threadpool_info
 
 from maxmargin import SVC, LinearSVC
-from maxmargin.core import limits, threads
+from maxmargin.core import threads
 from maxmargin.core.blas import blas_held
-from tests.signals import PATIENCE, handled, send, send_and_wait
+from tests.signals import PATIENCE
 
-needs_signals = pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals of POSIX")
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="fork of POSIX")
-
 BLAS = threadpoolctl.ThreadpoolController().select(user_api="blas")
+
+
+def test_blas_is_held_while_anyone_works_and_then_restored():
+    def blas():
+        return [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
+
+    before = blas()
+    with threads.blas_held():
+        with threads.blas_held():
+            assert set(blas()) == {1}
+        assert set(blas()) == {1}
+    assert blas() == before
 
 
 def numbers():
@@ -69,9 +79,6 @@ def three_classes():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 5))  # more rows than a fit solves inline
     return X, np.digitize(X[:, 0] + rng.normal(size=1500), [-0.5, 0.5])
-
-
-# --- BLAS ------------------------------------------------------------------------------------------------------------
 
 
 def test_any_thread_holds_blas(two_threads):
@@ -269,97 +276,3 @@ def test_forks_while_threads_fit():
         [sys.executable, "-c", FORKS], capture_output=True, text=True, check=True, timeout=5 * PATIENCE
     )
     assert done.stdout == "{0} {2}\n"
-
-
-# --- exceptions ------------------------------------------------------------------------------------------------------
-
-
-class Alarm(Exception):
-    """What the handler of a signal raises."""
-
-
-def raise_alarm(number, frame):
-    raise Alarm
-
-
-def stop_here(number, frame):
-    raise SystemExit
-
-
-HANDLERS = [(signal.SIGALRM, raise_alarm, Alarm), (signal.SIGTERM, stop_here, SystemExit)] if os.name == "posix" else []
-
-
-@needs_signals
-@pytest.mark.parametrize("keep", [False, True])
-@pytest.mark.parametrize(("number", "handler", "error"), HANDLERS)
-def test_what_a_handler_raises_ends_the_tasks(number, handler, error, keep):
-    told, begun = [], threading.Barrier(2)
-
-    def task(index):
-        begun.wait(PATIENCE)
-        if index == 0:
-            send(number)
-        told.append(limits.current().cancel.wait(PATIENCE))
-
-    with handled(handler, number), limits.limits(), pytest.raises(error):
-        threads.task_map(task, range(2), 2, keep)
-    assert told == [True, True]
-
-
-@needs_signals
-def test_ctrl_c_is_swallowed_where_tasks_are_kept():
-    def task(index):
-        return index, send_and_wait()
-
-    with handled(), limits.limits():
-        assert threads.task_map(task, range(4), 2, keep=True) == [(i, True) for i in range(4)]
-    with handled(), limits.limits(), pytest.raises(KeyboardInterrupt):
-        threads.task_map(task, range(4), 2, keep=False)
-
-
-@needs_signals
-def test_a_second_signal_does_not_leave_workers_behind():
-    begun, ended = [], []
-
-    def task(index):
-        begun.append(index)
-        send_and_wait()
-        send()
-        threading.Event().wait(0.2)  # time for a wait that the signal breaks off to show
-        ended.append(index)
-
-    with handled(), limits.limits(), pytest.raises(KeyboardInterrupt):
-        threads.task_map(task, range(2), 2, keep=False)
-    assert ended
-    assert set(ended) == set(begun)
-
-
-def test_an_error_in_a_task_ends_the_others():
-    told, begun = [], threading.Barrier(2)
-
-    def task(index):
-        begun.wait(PATIENCE)
-        if index == 1:
-            raise ZeroDivisionError
-        told.append(limits.current().cancel.wait(PATIENCE))
-        limits.checkpoint()
-
-    with limits.limits(), pytest.raises(ZeroDivisionError):
-        threads.task_map(task, range(2), 2, keep=False)
-    assert told == [True]
-
-
-@pytest.mark.large
-@needs_signals
-@pytest.mark.parametrize("interrupt", ["raise", "keep"])
-@pytest.mark.parametrize("machine", [SVC, LinearSVC])
-@pytest.mark.parametrize(("number", "handler", "error"), HANDLERS)
-def test_what_a_handler_raises_ends_a_fit(number, handler, error, machine, interrupt):
-    X, y = three_classes()
-    told = []
-    model = machine(n_jobs=2, interrupt=interrupt, callback=lambda progress: told.append(send_and_wait(number)))
-    with handled(handler, number), pytest.raises(error):
-        model.fit(X, y)
-    assert told
-    assert all(told)
-    assert not hasattr(model, "coef_")

@@ -1,9 +1,13 @@
 """Memory that is used again."""
 
+import errno
+import mmap
 import threading
 
 import numpy as np
+import pytest
 
+from maxmargin.core import buffers
 from maxmargin.core.buffers import Buffers, scratch
 
 MEGABYTE = (512, 512)  # float32
@@ -52,3 +56,30 @@ def test_every_thread_has_its_own_scratch():
     thread.join()
     assert theirs[0] != mine.ctypes.data
     assert scratch("test", (2, 4), np.float64).ctypes.data == mine.ctypes.data
+
+
+def test_memory_that_lies_unused_goes_before_the_system_is_said_to_have_none(monkeypatch):
+    pool, given = buffers.Buffers(), []
+    pool.give(pool.take((1024, 1024), np.float32))
+
+    def scarce(size):
+        given.append(size)
+        if len(given) == 1:
+            raise MemoryError
+        return np.empty(size, np.uint8)
+
+    monkeypatch.setattr(buffers, "_fresh", scarce)
+    assert pool.take((4096, 4096), np.float32).shape == (4096, 4096)
+    assert len(given) == 2
+    pool.take((1024, 1024), np.float32)
+    assert len(given) == 3  # the unused memory is gone
+
+
+@pytest.mark.skipif(not buffers.CAN_MARK, reason="NumPy's own memory is used")
+def test_what_the_system_refuses_is_said_in_megabytes(monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    monkeypatch.setattr(mmap, "mmap", refuse)
+    with pytest.raises(MemoryError, match="64 MB for kernel values cannot be allocated"):
+        buffers.Buffers().take((4096, 4096), np.float32)

@@ -1,0 +1,51 @@
+"""The hard margin: weights that vanish prove that classes overlap, and its solution is that of a large C."""
+
+import numpy as np
+import pytest
+
+from maxmargin.certificates import separates
+from maxmargin.gram import Gram
+from maxmargin.kernels import RBF, Linear
+from maxmargin.models import soft_margin
+from maxmargin.solvers import Options, solve
+from maxmargin.solvers.box.hard import vanishing_weights
+from tests import helpers
+
+
+def under_bound(kernel, X, y, bound):
+    """The hard margin, its multipliers under a bound, and their scores."""
+    beta = solve(soft_margin(Gram(kernel, X), y, bound), Options(tol=1e-3)).beta
+    return soft_margin(Gram(kernel, X), y, np.inf), beta, kernel(X) @ beta
+
+
+@pytest.mark.parametrize(("kernel", "bound"), [(Linear(), 1e2), (RBF(5.0), 1e6)], ids=str)
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_of_overlapping_classes_vanish_within_the_constraints(kernel, bound, seed):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(60) % 2 == 0, 1.0, -1.0)
+    X = np.round(rng.normal(size=(60, 2)), 1)
+    X[1] = X[0]  # rows of both classes at one place: no kernel separates them
+    problem, beta, scores = under_bound(kernel, X, y, bound)
+    at_bound = np.abs(beta) >= bound
+    assert at_bound.any()
+    weights = vanishing_weights(problem, beta, bound, scores)
+    assert np.all(y * weights >= 0.0)
+    assert abs(weights.sum()) < 1e-9 * np.abs(weights).sum()
+    assert np.all(np.abs(weights[at_bound]) >= 0.5 * bound)
+    assert np.all(np.abs(weights) <= 2.0 * bound)
+    K = kernel(X)
+    distance = 2.0 * np.sqrt(max(weights @ K @ weights, 0.0)) / np.abs(weights).sum()
+    assert distance <= 1e-7 * np.sqrt(K.diagonal().max())
+    if isinstance(kernel, Linear):  # the two points in the hulls, in the plane itself
+        hulls = [X[y == side].T @ np.abs(weights[y == side]) / np.abs(weights[y == side]).sum() for side in (1, -1)]
+        np.testing.assert_allclose(*hulls, atol=1e-6)
+
+
+def test_weights_of_separable_classes_do_not_vanish():
+    X, y = helpers.separable()
+    problem, beta, scores = under_bound(Linear(), X, y, 0.01)  # far too small a bound: many multipliers reach it
+    assert (np.abs(beta) >= 0.01).sum() > 10
+    weights = vanishing_weights(problem, beta, 0.01, scores)
+    assert separates(problem, weights, X @ (X.T @ weights))
+    assert np.all(y * weights >= 0.0)
+    assert abs(weights.sum()) < 1e-12

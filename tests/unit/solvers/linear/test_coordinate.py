@@ -1,0 +1,46 @@
+"""Loops of the linear solvers: compiled and plain Python do the same; orders are random and reproducible."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from maxmargin.core.rows import rows_of
+from maxmargin.losses import EpsilonInsensitive, Hinge, SquaredHinge
+from maxmargin.solvers.linear import coordinate
+from tests.linear_helpers import data, name_of
+
+
+def both(kernel):
+    return kernel, getattr(kernel, "py_func", kernel)
+
+
+def stored(kind, X):
+    return rows_of(sparse.csr_array(X) if kind == "sparse" else X, np.float64)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1)], ids=name_of)
+def test_visits(kind, loss):
+    X, y = data(loss, n=30, d=3)
+    X[4] = 0.0
+    terms = coordinate.Terms(stored(kind, X), y, np.ones(30), (X**2).sum(axis=1), loss)
+    found = []
+    for run in both(coordinate._visit):
+        v, beta, random = np.zeros(3), np.zeros(30), np.array([12345], np.uint64)
+        room = coordinate.Room(0.0, 0.0, np.inf, np.inf)
+        for _ in range(3):
+            kept, _ = run(terms, np.arange(30), 8, room, 0.0, v, beta, random)
+        found.append((len(kept), v.copy(), beta.copy()))
+        np.testing.assert_allclose(v, X.T @ beta, atol=1e-12)
+    assert found[0][0] == found[1][0]
+    np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-12)
+    np.testing.assert_allclose(found[0][2], found[1][2], atol=1e-12)
+
+
+def test_shuffles_are_permutations():
+    items = np.arange(100)
+    coordinate.shuffle(items, 10, 90, np.array([99], np.uint64))
+    assert sorted(items) == list(range(100))
+    np.testing.assert_array_equal(items[:10], np.arange(10))
+    np.testing.assert_array_equal(items[90:], np.arange(90, 100))
+    assert not np.array_equal(items, np.arange(100))
