@@ -59,6 +59,7 @@ def test_any_point_brackets_the_optimum_of_a_conic_solver(loss, bias, seed):
         assert proof.dual <= optimum + 1e-7 <= proof.primal + 2e-7
         assert proof.primal == pytest.approx(by_definition(task, X, point.v), rel=1e-12)
         assert proof.gap >= proof.primal - optimum - 1e-7
+        assert proof.gap == pytest.approx(proof.primal - proof.dual, rel=1e-9)  # a sum of terms of its own
 
 
 @pytest.mark.parametrize("loss", [SquaredHinge()], ids=name_of)
@@ -75,6 +76,7 @@ def test_l1_points_bracket_the_optimum_of_a_conic_solver(loss, bias):
         assert proof.dual <= optimum + 1e-7 <= proof.primal + 2e-7
         assert proof.primal == pytest.approx(by_definition(task, X, v), rel=1e-12)
         assert proof.gap >= proof.primal - optimum - 1e-7
+        assert proof.gap == pytest.approx(proof.primal - proof.dual, rel=1e-9)  # a sum of terms of its own
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=name_of)
