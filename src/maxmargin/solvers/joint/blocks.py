@@ -116,7 +116,7 @@ class JointBlocks(Solver):
             by_class = np.ascontiguousarray(scores.T)
             _passes(chunk, enough, burst, by_class, beta)
             limits.checkpoint()
-            worst = _worst(chunk, by_class, beta)
+            worst = _worst(labels, costs, problem.loss, by_class, beta)
             best, idle = (worst, 0) if worst < 0.9 * best else (best, idle + 1)
             if worst <= enough or idle >= STUCK:
                 break
@@ -223,9 +223,8 @@ def _passes(chunk, enough, most, scores, B):
 
 
 @jit()
-def _worst(chunk, scores, B):
+def _worst(labels, costs, loss, scores, B):
     """The largest violation of a row, of scores (classes, rows)."""
-    labels, costs, loss = chunk.labels, chunk.costs, chunk.loss
     here, worst = np.empty(scores.shape[0]), 0.0
     for i in range(len(labels)):
         for m in range(len(here)):
