@@ -79,6 +79,8 @@ def _imbalance(problem: BoxQP, beta: Array, biases: Array) -> float:
     """sum_g |b_g (total_g - sum of the group)|: rounding keeps a sum from its total."""
     if problem.n_groups == 0:
         return 0.0
+    if problem.one_for_all:
+        return abs(float(biases[0])) * abs(float(problem.totals[0]) - float(beta.sum()))
     sums = np.bincount(problem.group + 1, weights=beta, minlength=problem.n_groups + 1)[1:]
     return float(np.abs(biases) @ np.abs(problem.totals - sums))
 

@@ -17,7 +17,7 @@ def feasible_point(problem: BoxQP, beta: Array) -> Array:
     """
     beta = np.clip(beta, problem.lower, problem.upper)
     for g, total in enumerate(problem.totals):
-        members = slice(None) if problem.one_for_all else problem.group == g
+        members = problem.members(g)
         some = beta[members]
         excess = float(some.sum()) - float(total)
         if abs(excess) <= BALANCE_SLACK * (float(np.abs(some).sum()) + abs(float(total))):

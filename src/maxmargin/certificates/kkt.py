@@ -8,7 +8,7 @@ slope downwards falls below. Without a group, b = 0.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,15 @@ from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
 from maxmargin.problems.box import BoxQP
 
-HIGHEST, LOWEST, TOTAL, FREE = range(4)
+NO_ROWS = (-math.inf, math.inf, 0.0, 0)  # what there is to say of them
+
+
+class Limits(NamedTuple):
+    """Bounds and kinks of some rows."""
+
+    lower: Array
+    upper: Array
+    kink: Array
 
 
 class Standing(NamedTuple):
@@ -44,25 +52,23 @@ def downward(v, beta, kink):
 
 
 @jit()
-def extremes(v, beta, box, group, out):
-    """Per group: largest slope upwards, smallest downwards, and sum and number of those of free multipliers.
+def extremes(v, beta, box):
+    """Largest slope upwards, smallest downwards, and sum and number of those of free multipliers.
 
-    A multiplier is free if it may move both ways with one slope: between its bounds, and not on a kink. Rows without a
-    group come last. Writes: out.
+    A multiplier is free if it may move both ways with one slope: between its bounds, and not on a kink.
     """
-    for g in range(len(out)):
-        out[g, HIGHEST], out[g, LOWEST], out[g, TOTAL], out[g, FREE] = -math.inf, math.inf, 0.0, 0.0
+    highest, lowest, total, free = -math.inf, math.inf, 0.0, 0
     for i in range(len(v)):
-        row = out[group[i]]
         up, down = upward(v[i], beta[i], box.kink[i]), downward(v[i], beta[i], box.kink[i])
         growable, shrinkable = beta[i] < box.upper[i], beta[i] > box.lower[i]
-        if growable and up > row[HIGHEST]:
-            row[HIGHEST] = up
-        if shrinkable and down < row[LOWEST]:
-            row[LOWEST] = down
+        if growable and up > highest:
+            highest = up
+        if shrinkable and down < lowest:
+            lowest = down
         if growable and shrinkable and up == down:
-            row[TOTAL] += up
-            row[FREE] += 1.0
+            total += up
+            free += 1
+    return highest, lowest, total, free
 
 
 def standing(problem: BoxQP, beta: Array, v: Array) -> Standing:
@@ -75,15 +81,23 @@ def standing(problem: BoxQP, beta: Array, v: Array) -> Standing:
     return standing_of(beta, v, problem.box, problem.group, problem.n_groups)
 
 
-def standing_of(beta: Array, v: Array, box: NamedTuple, group: Array, n_groups: int) -> Standing:
+def standing_of(beta: Array, v: Array, box: Any, group: Array, n_groups: int) -> Standing:
     """``standing`` of some rows, with the bounds and kinks in ``box``."""
-    out = np.empty((n_groups + 1, 4))
-    extremes(v, beta, box, group, out)
-    violation = max(float(out[-1, HIGHEST]), -float(out[-1, LOWEST]), 0.0)
-    for row in out[:-1]:
-        violation = max(violation, float(row[HIGHEST] - row[LOWEST]))
-    biases = np.array([_bias(*row) for row in out[:-1].tolist()])
-    return Standing(biases, out[:, HIGHEST], out[:, LOWEST], violation)
+    if n_groups == 0:
+        found = [extremes(v, beta, box)]
+    elif n_groups == 1 and not group.any():
+        found = [extremes(v, beta, box), NO_ROWS]
+    else:
+        found = [_extremes_among(group == g, v, beta, box) for g in (*range(n_groups), -1)]
+    highest, lowest = (np.array([each[k] for each in found]) for k in range(2))
+    violation = max(float(highest[-1]), -float(lowest[-1]), float((highest - lowest)[:-1].max(initial=0.0)), 0.0)
+    return Standing(np.array([_bias(*each) for each in found[:-1]]), highest, lowest, violation)
+
+
+def _extremes_among(members: Array, v: Array, beta: Array, box: Any) -> tuple[float, float, float, int]:
+    """``extremes`` of some rows."""
+    some = Limits(box.lower[members], box.upper[members], box.kink[members])
+    return extremes(v[members], beta[members], some)
 
 
 def _bias(highest: float, lowest: float, total: float, free: float) -> float:

@@ -143,7 +143,7 @@ class BoxQP:
 
     def __post_init__(self) -> None:
         for g, total in enumerate(self.totals):
-            members = slice(None) if self.one_for_all else self.group == g
+            members = self.members(g)
             least, most = float(self.lower[members].sum()), float(self.upper[members].sum())
             slack = TOTAL_SLACK * max(abs(total), min(abs(least), abs(most)))
             if not least - slack <= total <= most + slack:
@@ -192,6 +192,10 @@ class BoxQP:
         """Whether all rows are in one group."""
         return self.n_groups == 1 and not self.group.any()
 
+    def members(self, g: int) -> Any:
+        """What picks the rows of a group."""
+        return slice(None) if self.one_for_all else self.group == g
+
     @property
     def passes(self) -> float:
         """Kernel values computed so far, in matrices."""
@@ -211,11 +215,10 @@ class BoxQP:
         """Zero; in a group with another total, rows spread evenly over it at their bounds until that is reached."""
         beta = np.clip(0.0, self.lower, self.upper)
         for g, total in enumerate(self.totals):
-            members = np.flatnonzero(self.group == g)
-            missing = total - float(beta[members].sum())
-            bound = self.upper if missing > 0 else self.lower
+            missing = total - float(beta[self.members(g)].sum())
             if missing:
-                _fill(beta, bound, _spread(members), missing)
+                bound = self.upper if missing > 0 else self.lower
+                _fill(beta, bound, _spread(np.flatnonzero(self.group == g)), missing)
         return Point(beta=beta)
 
     def point_of(self, alpha: Any) -> Point:
