@@ -7,17 +7,21 @@ import pytest
 from sklearn.base import RegressorMixin, clone
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import NotFittedError
-from sklearn.svm import SVR
+from sklearn.svm import SVR, NuSVC, OneClassSVM
 
 from maxmargin import checks
 from maxmargin.core import limits
-from maxmargin.estimators.fitting import fit_one_problem
+from maxmargin.estimators.fitting import OneProblem, fit_one_problem
 from maxmargin.estimators.kernel_machine import KERNEL_RULES, KernelMachine
 from maxmargin.estimators.plans.kernel import reach_of, read_rows
 from maxmargin.estimators.progress import Given
 from maxmargin.losses import EpsilonInsensitive
-from maxmargin.models import Bias, regression
-from maxmargin.problems.solution import Status
+from maxmargin.models import Bias, class_margin, nu_classifier, one_class, regression
+from maxmargin.problems.solution import Point, Status
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(120, 3))
+Y = np.sin(X[:, 0]) + 0.1 * RNG.normal(size=120)
 
 
 class TubeRegressor(RegressorMixin, KernelMachine):
@@ -44,8 +48,8 @@ class TubeRegressor(RegressorMixin, KernelMachine):
         def problem(gram):
             return regression(gram, numbers, costs, loss, bias)
 
-        given = Given(X, y, sample_weight)
-        return fit_one_problem(self, draft, given, rows, problem, bias, reach_of(loss, costs), begun)
+        one = OneProblem(problem, bias, reach_of(loss, costs))
+        return fit_one_problem(self, draft, Given(X, y, sample_weight), rows, one, begun)
 
     def predict(self, X):
         return self._decisions(X).ravel()
@@ -57,9 +61,52 @@ RULES = KERNEL_RULES | {
 }
 
 
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(120, 3))
-Y = np.sin(X[:, 0]) + 0.1 * RNG.normal(size=120)
+class Outliers(TubeRegressor):
+    """One-class machine: no targets, multipliers that add up to nu W, so that a linear one depends on the origin."""
+
+    @with_callbacks
+    def fit(self, X, y=None, sample_weight=None):
+        begun, draft = limits.now(), checks.draft(self)
+        items = checks.unlabelled_data(draft, X, reset=True)
+        weights = checks.sample_weights(sample_weight, items.shape[0])
+        rows = read_rows(self, items, weights, kinds=np.zeros(items.shape[0], np.int64))
+        reach = float(np.median(rows.weights))
+        one = OneProblem(lambda gram: one_class(gram, 0.23, rows.weights), Bias.FREE, reach, movable=False)
+        return fit_one_problem(self, draft, Given(X, y, sample_weight), rows, one, begun)
+
+
+class NuSides(TubeRegressor):
+    """nu-SVC of labels -1 and +1: two groups, and a machine that is divided by rho."""
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        begun, draft = limits.now(), checks.draft(self)
+        items, labels = checks.regression_data(draft, X, y)
+        rows = read_rows(self, items, np.ones(len(labels)), kinds=(labels > 0).astype(np.int64))
+        signs = rows.of(labels)
+
+        def read(coef, biases):
+            machine = class_margin(Point(beta=coef[0], biases=biases))
+            return machine.coef[None], np.array([machine.bias])
+
+        def problem(gram):
+            return nu_classifier(gram, signs, 0.47, rows.weights)
+
+        one = OneProblem(problem, Bias.FREE, 1.0, groups=2, read=read)
+        return fit_one_problem(self, draft, Given(X, y, sample_weight), rows, one, begun)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_other_constraints_need_no_more(kernel):
+    shifted = X + 3.0
+    found = Outliers(kernel=kernel).fit(shifted)
+    other = OneClassSVM(kernel=kernel, nu=0.23, tol=1e-9).fit(shifted)
+    np.testing.assert_allclose(found.predict(shifted), other.decision_function(shifted), rtol=1e-5, atol=1e-5)
+    assert found.certificate_.relative_gap < 1e-6
+    labels = np.where(Y > 0, 1.0, -1.0)
+    sides = NuSides(kernel=kernel).fit(shifted, labels)
+    peer = NuSVC(kernel=kernel, nu=0.47, tol=1e-9).fit(shifted, labels)
+    np.testing.assert_allclose(sides.predict(shifted), peer.decision_function(shifted), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])

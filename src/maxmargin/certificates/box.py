@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from maxmargin.certificates.feasible import feasible_point
-from maxmargin.certificates.kkt import by_row, standing
+from maxmargin.certificates.kkt import standing
 from maxmargin.certificates.proof import prove
 from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
@@ -59,9 +59,9 @@ def _certificate(problem: BoxQP, beta: Array, f: Array, error: Array, biases: Ar
     linear = float(problem.p @ beta) - float(problem.kink @ np.abs(beta))
     dual = linear - 0.5 * square - 0.5 * float(problem.ridge @ beta**2) - doubt
     if problem.hard:
-        primal = _hard_primal(problem, f + by_row(biases, problem.group), square)
+        primal = _hard_primal(problem, f + problem.by_row(biases), square)
         return Certificate(primal, dual, max(primal - dual, 0.0), math.nan, bias, norm, reason=reason)
-    t = problem.p - f - by_row(biases, problem.group)
+    t = problem.p - f - problem.by_row(biases)
     terms, worst = gap_terms(t, error, beta, problem.box)
     gap = worst + _imbalance(problem, beta, biases) + 2.0 * doubt
     rounding = worst - terms + 2.0 * doubt
@@ -135,7 +135,7 @@ def _scores(problem: BoxQP, beta: Array, exact: bool, refreshed: float) -> tuple
     free = (beta > problem.lower) & (beta < problem.upper)
     while error.any() and refreshed >= 1:
         biases = standing(problem, beta, problem.p - f - problem.ridge * beta).biases
-        t = problem.p - f - by_row(biases, problem.group)
+        t = problem.p - f - problem.by_row(biases)
         doubtful = np.flatnonzero(unsettled(t, error, beta, problem.box))
         if not len(doubtful):  # the biases that settle the rest no longer move
             return f, np.zeros(problem.n)
@@ -169,6 +169,10 @@ def unsettled(t, error, beta, box):
 
 
 def _hard_primal(problem: BoxQP, decision: Array, square: float) -> float:
-    """||w||^2 / 2 after scaling (w, b) until the smallest f / p is one; infinite where a row is on the wrong side."""
-    smallest = float(np.min(decision / problem.p))
+    """||w||^2 / 2 after scaling (w, b) until the smallest f / p is one; infinite where a row is on the wrong side.
+
+    Rows without cost, the only others beside those without slack (``models.classifier``), do not count.
+    """
+    rows = np.isinf(problem.upper - problem.lower)
+    smallest = float(np.min(decision[rows] / problem.p[rows]))
     return 0.5 * square / smallest**2 if smallest > 0 else math.inf

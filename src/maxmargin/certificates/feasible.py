@@ -39,8 +39,9 @@ def _towards(aim: Array, beta: Array, excess: float) -> tuple[Array, float]:
     if excess == 0.0:
         return beta, 0.0
     way = beta - aim
-    if np.isinf(way).any():  # no bound: they move together
-        return beta - excess / len(beta), 0.0
+    loose = np.isinf(way)
+    if loose.any():  # no bound: they move together
+        return beta - np.where(loose, excess / np.count_nonzero(loose), 0.0), 0.0
     total = float(way.sum())
     if total == 0.0:
         return beta, excess

@@ -16,8 +16,6 @@ from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
 from maxmargin.problems.box import BoxQP
 
-NO_ROWS = (-math.inf, math.inf, 0.0, 0)  # what there is to say of them
-
 
 class Limits(NamedTuple):
     """Bounds and kinks of some rows."""
@@ -78,17 +76,16 @@ def standing(problem: BoxQP, beta: Array, v: Array) -> Standing:
     the bounded ones leave. The violation of a group is its largest slope upwards minus its smallest downwards, the rule
     by which LIBSVM stops.
     """
+    if problem.one_for_all:
+        highest, lowest, total, free = extremes(v, beta, problem.box)
+        biases = np.array([_bias(highest, lowest, total, free)])
+        return Standing(biases, np.array([highest, -np.inf]), np.array([lowest, np.inf]), max(highest - lowest, 0.0))
     return standing_of(beta, v, problem.box, problem.group, problem.n_groups)
 
 
 def standing_of(beta: Array, v: Array, box: Any, group: Array, n_groups: int) -> Standing:
-    """``standing`` of some rows, with the bounds and kinks in ``box``."""
-    if n_groups == 0:
-        found = [extremes(v, beta, box)]
-    elif n_groups == 1 and not group.any():
-        found = [extremes(v, beta, box), NO_ROWS]
-    else:
-        found = [_extremes_among(group == g, v, beta, box) for g in (*range(n_groups), -1)]
+    """``standing`` of some rows in several groups (or none), with the bounds and kinks in ``box``."""
+    found = [_extremes_among(group == g, v, beta, box) for g in (*range(n_groups), -1)]
     highest, lowest = (np.array([each[k] for each in found]) for k in range(2))
     violation = max(float(highest[-1]), -float(lowest[-1]), float((highest - lowest)[:-1].max(initial=0.0)), 0.0)
     return Standing(np.array([_bias(*each) for each in found[:-1]]), highest, lowest, violation)
@@ -107,12 +104,3 @@ def _bias(highest: float, lowest: float, total: float, free: float) -> float:
         return 0.5 * (highest + lowest)
     # One side has no row that could move: any bias beyond the other side will do.
     return highest if math.isfinite(highest) else lowest if math.isfinite(lowest) else 0.0
-
-
-def by_row(biases: Array, group: Array) -> Array | float:
-    """The bias of each row's group; 0 without one."""
-    if len(biases) == 0:
-        return 0.0
-    if len(biases) == 1 and not group.any():
-        return float(biases[0])
-    return np.append(biases, 0.0)[group]

@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.certificates.box import split_bias
 from maxmargin.certificates.feasible import feasible_point
-from maxmargin.certificates.kkt import by_row, standing
+from maxmargin.certificates.kkt import standing
 from maxmargin.core.rows import Array
 from maxmargin.problems.box import BoxQP
 
@@ -41,19 +41,18 @@ def margins(problem: BoxQP, alpha: Array) -> Margins:
     beta = feasible_point(problem, problem.point_of(alpha).beta)
     f, _ = problem.gram.scores(beta, exact=True)
     biases = standing(problem, beta, problem.p - f - problem.ridge * beta).biases
-    decision = f + by_row(biases, problem.group)
+    decision = f + problem.by_row(biases)
     shown_bias, norm = split_bias(problem, beta, biases, max(float(beta @ f), 0.0))
     bound = np.abs(problem.upper - problem.lower)
     support, at_bound = beta != 0, np.abs(beta) == bound
-    hinge = problem.ridge == 0
     return Margins(
         norm=norm,
         margin=1.0 / norm if norm > 0 else math.inf,
         width=2.0 / norm if norm > 0 else math.inf,
         bias=shown_bias,
         decision=decision,
-        slacks=np.maximum(0.0, 1.0 - problem.sign * decision),
-        slack_multipliers=np.where(hinge, bound - np.abs(beta), 0.0),
+        slacks=np.maximum(0.0, 1.0 - np.sign(problem.p) * decision),
+        slack_multipliers=np.where(np.isinf(bound), 0.0, bound - np.abs(beta)),
         free=np.flatnonzero(support & ~at_bound),
         bounded=np.flatnonzero(support & at_bound),
         leave_one_out=float(support.mean()),

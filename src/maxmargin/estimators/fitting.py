@@ -13,11 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import checks, machines
 from maxmargin.checks.transaction import OF_VALIDATION
-from maxmargin.estimators.plans.kernel import Rows, expansion, kernel_plan, kernel_report, kernel_shortfall
-from maxmargin.estimators.plans.linear import linear_report, linear_shortfall
+from maxmargin.core.rows import Array
+from maxmargin.estimators.plans.kernel import Rows, expansion, kernel_plan, kernel_promise, kernel_report
+from maxmargin.estimators.plans.linear import linear_promise, linear_report
 from maxmargin.estimators.plans.warm import last_coefficients
 from maxmargin.estimators.progress import Attributes, Given, SklearnCallbacks
 from maxmargin.machines import Caller, Fitted, Job, KernelPlan, LinearPlan, Machine, Observer, Printer
+from maxmargin.machines.plan import as_they_are
 from maxmargin.problems.box import Bias, BoxQP
 from maxmargin.problems.solution import Point, Solution, Status, combine
 
@@ -28,11 +30,11 @@ class Report(NamedTuple):
     """What a family of machines tells of its solves: attributes, and in words how near an unsolved one came."""
 
     attributes: Callable[[Fitted], Attributes]
-    shortfall: Callable[[list[Solution]], str]
+    promise: Callable[[list[Solution]], str]
 
 
-OF_KERNELS = Report(kernel_report, kernel_shortfall)
-OF_WEIGHTS = Report(linear_report, linear_shortfall)
+OF_KERNELS = Report(kernel_report, kernel_promise)
+OF_WEIGHTS = Report(linear_report, linear_promise)
 
 
 def fit(
@@ -51,30 +53,45 @@ def fit(
     if fitted.kept is not None:
         attributes["_kept"] = fitted.kept
     unit = attributes["reduction_"].unit if "reduction_" in attributes else "machines"
-    _warn_unsolved(estimator, fitted.solutions, unit, report.shortfall)
+    _warn_unsolved(estimator, fitted.solutions, unit, report.promise)
     callbacks.end(seen | attributes)
     checks.commit(estimator, draft, attributes)
     return estimator
 
 
-def fit_one_problem(
-    estimator: Estimator,
-    draft: Any,
-    given: Given,
-    rows: Rows,
-    state: Callable[[Any], BoxQP],
-    bias: Bias,
-    reach: float,
-    begun: float,
-) -> Estimator:
-    """Fit a kernel machine that has one problem on all rows, ``state(gram)``. Sets: all fitted attributes.
+class OneProblem(NamedTuple):
+    """The one problem of a kernel machine: ``state(gram)`` is that problem, and ``bias`` what kind of bias it has.
 
-    See ``machines.plan`` for ``reach``; ``begun`` is when the fit did.
+    ``reach`` is the usual bound of a multiplier. ``movable``: whether the multipliers add up to zero, so that a linear
+    machine does not depend on the origin. For problems with several groups, or other multipliers than one per row:
+    ``groups``, their number of ``multipliers`` (None: one per row), and ``read``, which makes coefficients of the rows
+    and biases of the machines from those of the problem (``machines.plan.Job``).
     """
-    known = rows.merged(last_coefficients(estimator, rows.shape))
-    start = None if known is None else Point(beta=known[0])
-    job = Job(rows=None, shape=(len(rows.kinds),), state=state, start=start)
-    plan = kernel_plan(estimator, rows, [job], bias, reach, begun)
+
+    state: Callable[[Any], BoxQP]
+    bias: Bias
+    reach: float
+    movable: bool = True
+    groups: int = 1
+    multipliers: int | None = None
+    read: Callable[[Array, Array], tuple[Array, Array]] = as_they_are
+
+
+def fit_one_problem(
+    estimator: Estimator, draft: Any, given: Given, rows: Rows, problem: OneProblem, begun: float
+) -> Estimator:
+    """Fit a kernel machine that has one problem on all rows. Sets: all fitted attributes, at the end."""
+    n, same = len(rows.kinds), problem.read is as_they_are  # only then is the last model a start for the next one
+    known = rows.merged(last_coefficients(estimator, rows.shape)) if same else None
+    job = Job(
+        rows=None,
+        shape=(problem.multipliers or n,),
+        state=problem.state,
+        start=None if known is None else Point(beta=known[0]),
+        groups=problem.groups,
+        read=problem.read,
+    )
+    plan = kernel_plan(estimator, rows, [job], problem.bias, problem.reach, begun, movable=problem.movable)
 
     def model(machines: list[Machine]) -> Attributes:
         return expansion(rows, machines[0].coef, machines)
@@ -102,14 +119,14 @@ def _worst(solutions: list[Solution]) -> Status:
 
 
 def _warn_unsolved(
-    estimator: Any, solutions: list[Solution], unit: str, shortfall: Callable[[list[Solution]], str]
+    estimator: Any, solutions: list[Solution], unit: str, promise: Callable[[list[Solution]], str]
 ) -> None:
     """A warning where a machine was not solved to ``tol``."""
     unsolved = sum(solution.status is not Status.CONVERGED for solution in solutions)
     if unsolved:
         of = "" if len(solutions) == 1 else f" ({unsolved} of {len(solutions)} {unit})"
         checks.warn_user(
-            f"{type(estimator).__name__} {_worst(solutions)}{of}. The model is kept{shortfall(solutions)} "
+            f"{type(estimator).__name__} {_worst(solutions)}{of}. The model is kept{promise(solutions)} "
             f"(tol {estimator.tol:g}).",
             ConvergenceWarning,
         )

@@ -9,6 +9,8 @@ and infinite outside, so these five numbers per row say all that a kernel machin
 
 from __future__ import annotations
 
+import math
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +34,7 @@ def one_sided(y: Array, p: Array, bound: Array, ridge: Array) -> Box:
 
 
 def two_sided(y: Array, bound: Array, kink: float, ridge: Array) -> Box:
-    """-bound <= beta <= bound, for numbers y; rows without cost have no kink either."""
+    """-bound <= beta <= bound, for numbers y."""
     return Box(y, -bound, bound, np.full(len(y), kink), ridge)
 
 
@@ -50,14 +52,17 @@ def has_box(loss: Any, of_labels: bool) -> bool:
     """Whether a kernel machine takes ``loss``: piecewise quadratic, for labels or for numbers, no parameter below 0."""
     if isinstance(loss, type) or not hasattr(loss, "box"):
         return False
-    return loss.one_sided == of_labels and all(size >= 0 for size in loss)
+    if not isinstance(loss, tuple) or getattr(loss, "one_sided", None) is not of_labels:
+        return False
+    return all(isinstance(size, Real) and 0.0 <= float(size) < math.inf for size in loss)
 
 
-def box_of(loss: Any, y: Array, c: Array) -> Box:
-    """The box of ``loss`` with targets ``y`` and costs ``c``; an error where it has none."""
-    if not hasattr(loss, "box"):
+def box_of(loss: Any, y: Array, c: Array, of_labels: bool) -> Box:
+    """The box of ``loss`` with targets ``y`` and costs ``c``; an error where it has none for such targets."""
+    if not has_box(loss, of_labels):
+        fitting = "a hinge, its square or a Huber hinge" if of_labels else "an epsilon-insensitive loss or its square"
         raise ValueError(
-            f"{loss!r} is not piecewise quadratic, so it has no box for a kernel machine; use a hinge, its square, a "
-            "Huber hinge, the epsilon-insensitive loss or its square."
+            f"A kernel machine on {'labels' if of_labels else 'numbers'} needs a piecewise quadratic loss "
+            f"for them, with parameters >= 0: {fitting}; got {loss!r}."
         )
     return loss.box(y, c)

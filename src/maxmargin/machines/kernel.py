@@ -20,7 +20,7 @@ from maxmargin.machines.watching import Observer, TimeShares, told, watcher
 from maxmargin.multiclass import one_vs_one as ovo
 from maxmargin.problems.box import Bias
 from maxmargin.problems.sizes import SMALL_ROWS
-from maxmargin.problems.solution import Point, Solution, Status, Trace
+from maxmargin.problems.solution import Point, Solution, Status
 from maxmargin.solvers import solve
 from maxmargin.solvers.contract import Options
 
@@ -130,8 +130,9 @@ class _Work:
             solution = solve(self._problem(job, gram), again, self.plan.effort.solver)
         finally:
             self.matrices.done_with(gram)
-        trace = Trace((*found.trace, *solution.trace))
-        return solution._replace(trace=trace, iterations=found.iterations + solution.iterations)
+        return solution._replace(
+            trace=found.trace.then(solution.trace), iterations=found.iterations + solution.iterations
+        )
 
     def machine(self, job: Job, point: Point) -> Machine:
         """The decision functions of multipliers."""

@@ -48,7 +48,7 @@ class Matrices:
         self.n_jobs = 1 if plan.kernel.of_objects else plan.effort.n_jobs  # the user's functions: from one thread
         self.kernel = plan.kernel + 1.0 if plan.bias is Bias.REGULARIZED else plan.kernel
         # With a free bias a linear machine does not depend on the origin; centred rows spare it cancellation.
-        movable = isinstance(plan.kernel, Linear) and plan.bias is Bias.FREE
+        movable = isinstance(plan.kernel, Linear) and plan.bias is Bias.FREE and plan.movable
         self.shift = centre_of(plan.X) if movable else None
         self.X = plan.X if self.shift is None else shifted(plan.X, self.shift, np.float64)
         # Divided by what does not depend on n_jobs: the budget decides the path of the solver.

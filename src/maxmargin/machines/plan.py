@@ -113,7 +113,8 @@ class KernelPlan:
     ``reach`` is the size of usual multipliers: their bound, infinite for the hard margin, zero where they have none and
     stay small. ``memory`` are the bytes for kernel values, None for as many as there are to spare. ``segments`` of the
     rows (classes, one after the other) are what pairs of classes are made of; empty where every job is on all rows.
-    ``keep`` is whether kernel rows are kept for the next fit, and ``kept`` are those of the last one.
+    ``movable`` is whether the origin of the rows does not matter to a linear kernel: the bias is free, and multipliers
+    add up to zero. ``keep`` is whether kernel rows are kept for the next fit, and ``kept`` are those of the last one.
     """
 
     kernel: Kernel
@@ -124,6 +125,7 @@ class KernelPlan:
     reach: float
     memory: int | None = None
     segments: tuple[slice, ...] = ()
+    movable: bool = True
     keep: bool = False
     kept: KeptRows | None = None
 

@@ -30,18 +30,30 @@ def solvable(gram: GramMatrix, box: Box, group: Array, totals: Array, appended: 
     note = ""
     if np.isinf(box.upper - box.lower).any() and box.ridge.any() and not gram.definiteness(NO_ROWS).definite:
         needed = -gram.smallest_eigenvalue()
-        if needed > box.ridge.min():
+        if needed > box.ridge[box.upper > box.lower].min(initial=np.inf):
             note = f"to be solvable, 1/(2C) was raised to {needed:.3g}, minus the smallest eigenvalue"
         box = box._replace(ridge=np.maximum(box.ridge, needed))
     return BoxQP(gram, box, group, totals, appended, note)
 
 
-def costs_of(gram: GramMatrix, C: Array | float) -> Array:
-    """A cost for every row."""
+def costs_of(gram: GramMatrix, C: Array | float, hard: bool = False) -> Array:
+    """A cost for every row; infinite ones only where the model has a ``hard`` margin, and then no other but zero."""
     costs = np.broadcast_to(np.asarray(C, np.float64), (gram.n,))
     if not np.all(costs >= 0):
         raise ValueError("C must be >= 0 for every row (infinity for the hard margin).")
+    if np.isinf(costs).any() and not hard:
+        raise ValueError("This model needs finite costs: only a classifier has a hard margin.")
+    if np.isinf(costs).any() and np.any((costs > 0) & np.isfinite(costs)):
+        raise ValueError("Infinite costs (the hard margin) go with zero ones only, not with finite ones.")
     return costs
+
+
+def weights_of(gram: GramMatrix, weights: Array | float) -> Array:
+    """A finite weight for every row, not all of them zero: the nu-machines take shares of their sum."""
+    weights = costs_of(gram, weights)
+    if not weights.any():
+        raise ValueError("All weights are zero: there is no row left to learn from.")
+    return weights
 
 
 def targets_of(gram: GramMatrix, y: Array, labels: bool) -> Array:

@@ -21,4 +21,4 @@ def soft_margin(gram: GramMatrix, y: Array, C: Array | float, loss: Any = HINGE,
     For a regularised bias ``gram`` is that of the kernel K + 1.
     """
     y = targets_of(gram, y, labels=True)
-    return with_bias(gram, box_of(loss, y, costs_of(gram, C)), bias)
+    return with_bias(gram, box_of(loss, y, costs_of(gram, C, hard=True), of_labels=True), bias)

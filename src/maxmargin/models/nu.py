@@ -16,7 +16,7 @@ import numpy as np
 
 from maxmargin.core.rows import Array
 from maxmargin.losses.box import Box
-from maxmargin.models.canonical import costs_of, solvable, targets_of
+from maxmargin.models.canonical import solvable, targets_of, weights_of
 from maxmargin.problems.box import BoxQP, GramMatrix
 from maxmargin.problems.solution import Point
 
@@ -37,7 +37,7 @@ def largest_nu(y: Array, weights: Array) -> float:
 
 def nu_classifier(gram: GramMatrix, y: Array, nu: float, weights: Array | float = 1.0) -> BoxQP:
     """Labels ``y``; at least a share ``nu`` of the weight are support vectors, at most that share margin errors."""
-    y, c = targets_of(gram, y, labels=True), costs_of(gram, weights)
+    y, c = targets_of(gram, y, labels=True), weights_of(gram, weights)
     if not 0 < nu <= largest_nu(y, c):
         raise ValueError(f"nu={nu:g} is infeasible: with these classes and weights it is at most {largest_nu(y, c):g}.")
     half = 0.5 * nu * float(c.sum())
@@ -59,7 +59,7 @@ def nu_regression(gram: GramMatrix, y: Array, nu: float, C: Array | float = 1.0)
     if not 0 < nu <= 1:
         raise ValueError(f"nu={nu:g} is infeasible: it is a share of the rows, above 0 and at most 1.")
     y = np.asarray(y, np.float64)
-    targets, c = targets_of(gram, np.tile(y, 2), labels=False), costs_of(gram, np.tile(np.broadcast_to(C, (n,)), 2))
+    targets, c = targets_of(gram, np.tile(y, 2), labels=False), weights_of(gram, np.tile(np.broadcast_to(C, (n,)), 2))
     upper = np.arange(2 * n) < n
     half = 0.5 * nu * float(c[:n].sum())
     zero = np.zeros(2 * n)

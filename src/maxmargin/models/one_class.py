@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.core.rows import Array
 from maxmargin.losses.box import Box
-from maxmargin.models.canonical import costs_of, solvable
+from maxmargin.models.canonical import solvable, weights_of
 from maxmargin.problems.box import BoxQP, GramMatrix, one_group
 
 
@@ -17,5 +17,5 @@ def one_class(gram: GramMatrix, nu: float, weights: Array | float = 1.0) -> BoxQ
     """At most a share ``nu`` of the weight lies outside; the bias of the solution is -rho."""
     if not 0 < nu <= 1:
         raise ValueError(f"nu={nu:g} is infeasible: it is a share of the rows, above 0 and at most 1.")
-    c, zero = costs_of(gram, weights), np.zeros(gram.n)
+    c, zero = weights_of(gram, weights), np.zeros(gram.n)
     return solvable(gram, Box(zero, zero, c, zero, zero), *one_group(gram.n, nu * float(c.sum())))

@@ -21,4 +21,4 @@ def regression(gram: GramMatrix, y: Array, C: Array | float, loss: Any = TUBE, b
     One multiplier per row, -C_i <= beta_i <= C_i, with a kink epsilon |beta_i|: nothing is doubled.
     """
     y = targets_of(gram, y, labels=False)
-    return with_bias(gram, box_of(loss, y, costs_of(gram, C)), bias)
+    return with_bias(gram, box_of(loss, y, costs_of(gram, C), of_labels=False), bias)

@@ -26,8 +26,8 @@ class Ball(NamedTuple):
 
 
 def svdd(gram: GramMatrix, C: Array | float) -> BoxQP:
-    """A cost ``C`` for all rows or each of lying outside; they must add up to at least 1."""
-    c, zero = costs_of(gram, C), np.zeros(gram.n)
+    """A cost ``C`` for all rows or each of lying outside (infinity: none may); they must add up to at least 1."""
+    c, zero = costs_of(gram, np.minimum(C, 1.0)), np.zeros(gram.n)  # beta > 1 would exceed their sum
     return solvable(gram, Box(0.5 * gram.diagonal, zero, c, zero, zero), *one_group(gram.n, 1.0))
 
 

@@ -192,6 +192,12 @@ class BoxQP:
         """Whether all rows are in one group."""
         return self.n_groups == 1 and not self.group.any()
 
+    def by_row(self, biases: Array) -> Array | float:
+        """What belongs to the group of each row; 0 without one."""
+        if self.n_groups == 0:
+            return 0.0
+        return float(biases[0]) if self.one_for_all else np.append(biases, 0.0)[self.group]
+
     def members(self, g: int) -> Any:
         """What picks the rows of a group."""
         return slice(None) if self.one_for_all else self.group == g
@@ -268,8 +274,9 @@ def _spread(rows: Array) -> Array:
 def _fill(beta: Array, bound: Array, order: Array, missing: float) -> None:
     """Move multipliers to their bounds, in order, until their sum has changed by ``missing``. Writes: beta."""
     room = (bound - beta)[order]
-    if np.isinf(room).any():  # no bound: the rows share what is missing
-        beta[order] += missing / len(order)
+    loose = order[np.isinf(room)]
+    if len(loose):  # no bound: these rows share what is missing
+        beta[loose] += missing / len(loose)
         return
     reached = np.cumsum(room)
     full = np.abs(reached) <= abs(missing)

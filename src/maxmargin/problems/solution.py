@@ -132,6 +132,14 @@ class Progress(NamedTuple):
 class Trace(tuple):
     """The history of one solve: a tuple of ``Progress``."""
 
+    def then(self, later: Trace) -> Trace:
+        """The history, and that of a solve which went on from its end: iterations and seconds are counted on."""
+        if not self:
+            return later
+        end = self[-1]
+        moved = (e._replace(iteration=e.iteration + end.iteration, seconds=e.seconds + end.seconds) for e in later)
+        return Trace((*self, *moved))
+
     def column(self, name: str) -> list[float]:
         """All values of one field, for plotting: ``plt.semilogy(*map(trace.column, ("seconds", "violation")))``."""
         return [getattr(entry, name) for entry in self]

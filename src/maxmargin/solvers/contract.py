@@ -12,6 +12,11 @@ from maxmargin.problems.solution import Certificate, Point, Progress, Proof
 
 Watch = Callable[[Progress, Callable[[], Point]], bool | None]
 
+
+class Overflow(FloatingPointError):
+    """Numbers of a solver that left float64; the next solver takes over. (Users' functions may raise its base.)"""
+
+
 OVERFLOW = "The numbers of this problem overflow float64: scale the features or the targets, or lower C."
 
 
@@ -78,7 +83,7 @@ class Solver(ABC):
     """One solve in progress: made of a problem, a start and options, it takes steps until it thinks that it is done.
 
     A solver is believed only when the certificate, recomputed from its point alone, agrees. Facts that the loop goes by
-    are declared here and never guessed from a name. Numbers that overflow are a ``FloatingPointError``, anywhere: the
+    are declared here and never guessed from a name. Numbers that overflow are an ``Overflow``, anywhere: the
     next solver then takes over.
     """
 

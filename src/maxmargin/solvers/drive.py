@@ -17,7 +17,7 @@ from maxmargin.core import limits
 from maxmargin.core.blas import blas_held
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Certificate, Point, Progress, Proof, Solution, Status, Trace, unproved
-from maxmargin.solvers.contract import OVERFLOW, Leg, Options, Problem, Solver
+from maxmargin.solvers.contract import OVERFLOW, Leg, Options, Overflow, Problem, Solver
 from maxmargin.solvers.pace import Pace
 
 TIGHTENED = 0.3  # of the goal, each time the certificate does not agree that it is met
@@ -30,7 +30,7 @@ NO_TIME = "time_limit left no time for the proof"
 
 def run(problem: Problem, legs: list[Leg], options: Options) -> Solution:
     """Run the solvers of ``legs`` one after the other until ``tol`` is proved, or say how far they got."""
-    # A solver whose numbers overflow raises FloatingPointError, and the best point before that stays.
+    # A solver whose numbers overflow raises Overflow, and the best point before that stays.
     with limits.limits() as active, blas_held(), np.errstate(over="ignore", invalid="ignore"):
         work = _Solve(problem, legs, options, _Clock(options.time_limit, active))
         try:
@@ -130,7 +130,7 @@ class _Solve:
             try:
                 self.solver = leg.solver(self.problem, self.start, self.options, **leg.settings)
                 self.status = self._run(self.solver)
-            except FloatingPointError:
+            except Overflow:
                 self.status, self.overflowed = Status.STALLED, True
             if self.status is not Status.STALLED or self._ends_stalled():
                 return

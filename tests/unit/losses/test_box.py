@@ -21,7 +21,7 @@ CASES = [(loss, y) for loss in LABELS for y in (-1.0, 1.0)] + [(loss, y) for los
 
 
 def of(loss, y, c):
-    return [float(part[0]) for part in box_of(loss, np.array([y]), np.array([c]))]
+    return [float(part[0]) for part in box_of(loss, np.array([y]), np.array([c]), loss.one_sided)]
 
 
 @pytest.mark.parametrize(("loss", "y"), CASES)
@@ -57,8 +57,10 @@ def test_what_has_no_box_is_refused():
     assert not has_box(Hinge, of_labels=True)
     assert not has_box(HuberHinge(-1.0), of_labels=True)
     assert not has_box(Hinge(), of_labels=False)
-    with pytest.raises(ValueError, match="not piecewise quadratic"):
-        box_of(Logistic(), np.ones(1), np.ones(1))
+    for wrong in (Logistic(), HuberHinge(-1.0), HuberHinge(np.inf), HuberHinge("a"), EpsilonInsensitive(0.1), 3):
+        assert not has_box(wrong, of_labels=True)
+        with pytest.raises(ValueError, match="needs a piecewise quadratic loss"):
+            box_of(wrong, np.ones(1), np.ones(1), of_labels=True)
     with pytest.raises(ValueError, match="loss must be one of 'hinge', 'squared_hinge', 'huber_hinge', or a loss"):
         SVC(loss=Logistic()).fit([[0.0], [1.0]], [0, 1])
 

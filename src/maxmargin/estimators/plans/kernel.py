@@ -78,7 +78,7 @@ def reach_of(loss: Any, costs: Array) -> float:
     """
     if np.isinf(costs).any():
         return math.inf
-    bounds = box_of(loss, np.ones(len(costs)), costs).upper
+    bounds = box_of(loss, np.ones(len(costs)), costs, loss.one_sided).upper
     return 0.0 if np.isinf(bounds).any() else float(np.median(bounds))
 
 
@@ -90,8 +90,9 @@ def kernel_plan(
     reach: float,
     begun: float,
     segments: tuple[slice, ...] = (),
+    movable: bool = True,
 ) -> KernelPlan:
-    """The plan of ``jobs`` on these rows; see ``machines.plan`` for ``reach`` and ``segments``."""
+    """The plan of ``jobs`` on these rows; see ``machines.plan`` for ``reach``, ``segments`` and ``movable``."""
     order = None
     if estimator.random_state is not None:
         order = check_random_state(estimator.random_state).permutation(len(rows.kinds))
@@ -104,6 +105,7 @@ def kernel_plan(
         reach=reach,
         memory=None if estimator.cache_size is None else int(estimator.cache_size * 2**20),
         segments=segments,
+        movable=movable,
         keep=estimator.warm_start,
         kept=getattr(estimator, "_kept", None),
     )
@@ -148,7 +150,7 @@ def kernel_report(fitted: Fitted) -> dict[str, Any]:
     }
 
 
-def kernel_shortfall(solutions: list[Solution]) -> str:
+def kernel_promise(solutions: list[Solution]) -> str:
     """What a model that is kept nevertheless can promise."""
     proof = combine([solution.certificate for solution in solutions])
     return f": relative gap {proof.relative_gap:.2g}, violation {proof.violation:.2g}"

@@ -74,6 +74,6 @@ def linear_report(fitted: Fitted) -> dict[str, Any]:
     return report if fitted.zero_features is None else report | {"zero_features_": fitted.zero_features}
 
 
-def linear_shortfall(solutions: list[Solution]) -> str:
+def linear_promise(solutions: list[Solution]) -> str:
     """What a model that is kept nevertheless can promise."""
     return f"; its largest relative gap is {max(s.certificate.relative_gap for s in solutions):.2g}"

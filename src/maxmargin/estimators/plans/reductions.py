@@ -9,6 +9,7 @@ import numpy as np
 from maxmargin import checks
 from maxmargin.checks import Rule
 from maxmargin.core.rows import Array
+from maxmargin.losses import Hinge, SquaredHinge
 from maxmargin.losses.multiclass import JointLoss
 from maxmargin.multiclass import OneVsOne, OneVsRest, OutputCodes, Reduction
 from maxmargin.multiclass.output_codes import code_book
@@ -48,12 +49,13 @@ def bias_of(estimator: Any) -> Bias:
 
 def joint_loss(estimator: Any) -> JointLoss:
     """The loss of a joint machine; an error for what it does not take."""
-    if estimator.loss not in ("hinge", "squared_hinge"):
+    square = isinstance(estimator.loss, SquaredHinge) or estimator.loss == "squared_hinge"
+    if not (square or isinstance(estimator.loss, Hinge) or estimator.loss == "hinge"):
         raise ValueError(
             f"{type(estimator).__name__}: multi_class={estimator.multi_class!r} takes loss 'hinge' or 'squared_hinge'; "
             f"got {estimator.loss!r}."
         )
-    return JointLoss(estimator.multi_class == "crammer_singer", estimator.loss == "squared_hinge")
+    return JointLoss(estimator.multi_class == "crammer_singer", square)
 
 
 def reduction_of(estimator: Any, n_classes: int) -> Reduction:

@@ -33,7 +33,7 @@ def take_steps(
         alone = _only(block, beta, group, -1 if leader == n_groups else leader)
         more, _, moves = steps(alone, v, beta, max(tol, EASED * here[leader]), min(BURST, most - done))
         done += more
-        stuck[leader] = not moves
+        stuck[leader] = more == 0 or not moves  # v may be float32, and round what is left down to tol
         if more:
             stuck[np.arange(n_groups + 1) != leader] = False  # its gradient has changed
     return done, float(_violations(standing_of(beta, v, block, group, n_groups)).max()), True

@@ -36,7 +36,7 @@ def solve_hard(problem: BoxQP, legs: list[Leg], options: Options) -> Solution:
     last, trace, iterations = GROWTH**2 * bound, Trace(), 0
     while True:
         solution = run(_limited(problem, bound), legs, _what_is_left(options, begun, iterations))
-        trace, iterations = Trace((*trace, *solution.trace)), iterations + solution.iterations
+        trace, iterations = trace.then(solution.trace), iterations + solution.iterations
         proof = prove_box(problem, solution.point)
         found = solution._replace(point=proof.point, certificate=proof.certificate, trace=trace, iterations=iterations)
         at_bound = np.abs(solution.beta) >= bound

@@ -59,13 +59,15 @@ def pair_steps(block, v, beta, tol, max_steps):
         set_offsets(block, beta, t, offsets)
     i, j, move, left = 0, 0, real(0.0), real(0.0)
     for step in range(max_steps + 1):
-        high, low, lane = apply_pair(block.K[i], block.K[j], move, v, offsets)
+        high, low, lane = apply_pair(block.K, i, j, move, v, offsets)
         left = high - low
         if left <= tol or step == max_steps:
             return step, max(left, real(0.0)), True
         i = peak(v, offsets.growth, lane)
-        own, offsets.shrinkage[i] = offsets.shrinkage[i], far  # at a kink rounding could make i its own partner
-        j = best_partner(block.K[i], curvature[i], high, v, offsets.shrinkage, curvature, gains)
+        own = offsets.shrinkage[i]
+        if block.kink[i] > 0.0:  # where rounding could make i its own partner
+            offsets.shrinkage[i] = far
+        j = best_partner(block.K, i, high, v, offsets.shrinkage, curvature, gains)
         offsets.shrinkage[i] = own
         delta = pair_step(block, v, beta, offsets, i, j)
         if delta == 0.0:
@@ -87,12 +89,12 @@ def set_offsets(block, beta, t, offsets):
 
 
 @jit(reductions=True)
-def apply_pair(row, other, move, v, offsets):
-    """v -= move (row - other); the largest slope upwards, the smallest downwards, and the lane of the first.
+def apply_pair(K, i, j, move, v, offsets):
+    """v -= move (K_i - K_j); the largest slope upwards, the smallest downwards, and the lane of the first.
 
     Writes: v.
     """
-    n, growth, shrinkage = len(v), offsets.growth, offsets.shrinkage
+    n, row, other, growth, shrinkage = len(v), K[i], K[j], offsets.growth, offsets.shrinkage
     far = v.dtype.type(FAR32 if v.itemsize == 4 else FAR)
     high, low, lane = -far, far, 0
     for begin in range(0, n, LANE):
@@ -127,12 +129,12 @@ def peak_of(values, lane):
     return at
 
 
-@jit(reductions=True)
-def best_partner(row, own, high, v, shrinkage, curvature, gains):
-    """The j with the largest gain beside a row of K whose multiplier grows with slope ``high``. Writes: gains."""
+@jit(reductions=True, inline=True)
+def best_partner(K, i, high, v, shrinkage, curvature, gains):
+    """The j with the largest gain beside multiplier i, which grows with slope ``high``. Writes: gains."""
     n, real, single = len(v), v.dtype.type, v.itemsize == 4
     floor, tiny = real(CURVATURE_FLOOR32 if single else CURVATURE_FLOOR), real(TINY32 if single else TINY)
-    zero, two, best, lane = real(0.0), real(2.0), real(-1.0), 0
+    row, own, zero, two, best, lane = K[i], curvature[i], real(0.0), real(2.0), real(-1.0), 0
     for begin in range(0, n, LANE):
         most = real(-1.0)
         for t in range(np.uint64(begin), np.uint64(min(begin + LANE, n))):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.certificates.kkt import Standing, by_row
+from maxmargin.certificates.kkt import Standing
 from maxmargin.core.rows import Array
 from maxmargin.problems.box import BoxQP
 from maxmargin.solvers.contract import Options
@@ -39,8 +39,8 @@ class WorkingSets:
         growable, shrinkable = beta < problem.upper, beta > problem.lower
         up = np.where(beta >= 0, v - problem.kink, v + problem.kink)
         down = np.where(beta > 0, v - problem.kink, v + problem.kink)
-        high = by_row(standing.highest[:-1], problem.group) if problem.n_groups else 0.0
-        low = by_row(standing.lowest[:-1], problem.group) if problem.n_groups else 0.0
+        high = problem.by_row(standing.highest[:-1])
+        low = problem.by_row(standing.lowest[:-1])
         rising, falling = growable & (up > low), shrinkable & (down < high)
         kept = working
         if self.options.shrinking:
@@ -49,7 +49,7 @@ class WorkingSets:
         fresh = np.ones(problem.n, bool)
         fresh[kept] = False
         wanted = self._size - len(kept)
-        if problem.n_groups > 1:  # slopes of several groups compare only beside what their own group has
+        if problem.n_groups and not problem.one_for_all:  # slopes compare only beside those of their own group
             up, down = up - low, down - high
         risers = _largest(np.where(rising & fresh, up, -np.inf), wanted)
         fallers = _largest(np.where(falling & fresh, -down, -np.inf), wanted)

@@ -31,7 +31,7 @@ from maxmargin.certificates.joint import inside, terms
 from maxmargin.core.rows import Array
 from maxmargin.problems.joint import JointProblem, KernelJoint, LinearJoint
 from maxmargin.problems.solution import Point, Proof
-from maxmargin.solvers.contract import OVERFLOW, Options, Solver
+from maxmargin.solvers.contract import OVERFLOW, Options, Overflow, Solver
 from maxmargin.solvers.joint.turned import Turned, turned
 
 MOST_UNKNOWNS = 1500  # weights of a Newton system: its matrix takes 18 MB, its factor a tenth of a second
@@ -90,7 +90,7 @@ def eigenrows(K: Array) -> Array:
     try:
         values, vectors = np.linalg.eigh(K.astype(np.float64))
     except np.linalg.LinAlgError as problem:
-        raise FloatingPointError("the eigenvectors of the kernel matrix cannot be worked out") from problem
+        raise Overflow("the eigenvectors of the kernel matrix cannot be worked out") from problem
     kept = values > max(RANK, float(np.finfo(K.dtype).eps)) * max(values[-1], 0.0)
     return vectors[:, kept] * np.sqrt(values[kept])
 
@@ -324,5 +324,5 @@ class _System:
             H[diagonal] = (1.0 + little) * sizes
             R, failed = _POTRF(H)
         if failed:
-            raise FloatingPointError(OVERFLOW)
+            raise Overflow(OVERFLOW)
         return R

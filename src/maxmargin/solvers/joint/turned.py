@@ -22,6 +22,7 @@ from scipy.linalg import LinAlgError, svd
 from maxmargin.core import limits
 from maxmargin.core.rows import Array, CsrRows, as_csr
 from maxmargin.problems.design import Design
+from maxmargin.solvers.contract import Overflow
 
 
 class Turned(NamedTuple):
@@ -51,7 +52,7 @@ def turned(design: Design) -> Turned:
     try:
         left, sizes, right = svd(rows[:, :-1], full_matrices=False)
     except LinAlgError as problem:
-        raise FloatingPointError("the singular vectors of the rows cannot be worked out") from problem
+        raise Overflow("the singular vectors of the rows cannot be worked out") from problem
     directions = np.zeros((design.d, len(sizes) + 1))
     directions[:-1, :-1], directions[-1, -1] = right.T, 1.0
     basis = directions - 2.0 * np.outer(normal, normal @ directions)

@@ -26,7 +26,7 @@ from maxmargin.core.rows import Array, Rows, row_axpy, row_dot
 from maxmargin.losses.base import conjugate, dual_step, slope, value
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Point, Proof
-from maxmargin.solvers.contract import OVERFLOW, Options, Solver
+from maxmargin.solvers.contract import OVERFLOW, Options, Overflow, Solver
 from maxmargin.solvers.linear.refusals import needs_compiled_loss, needs_l2
 
 WINDOW = 4096
@@ -130,7 +130,7 @@ class DualCD(Solver):
         w = self.v[problem.penalized]
         primal = 0.5 * float(w @ w) + sums[LOSSES]
         if not np.isfinite(primal):
-            raise FloatingPointError(OVERFLOW)
+            raise Overflow(OVERFLOW)
         gap = sums[GAPS] + (abs(sums[TOTAL]) * (1.0 + abs(self.bias)) if problem.free_bias else 0.0)
         if problem.free_bias and everyone and sums[GAPS] <= INNER * 0.5 * self.rho * sums[TOTAL] ** 2:
             self.bias += self.rho * sums[TOTAL]

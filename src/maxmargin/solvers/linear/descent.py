@@ -16,7 +16,7 @@ from maxmargin.core import limits
 from maxmargin.core.rows import Array
 from maxmargin.losses.base import multipliers
 from maxmargin.problems.linear import LinearProblem
-from maxmargin.solvers.contract import OVERFLOW
+from maxmargin.solvers.contract import OVERFLOW, Overflow
 
 DENSE_WIDTH = 2000  # up to this many weights the Hessian is formed and factored; beyond, conjugate gradients
 CG_STEPS = 300
@@ -131,7 +131,7 @@ class Descent:
         # Columns of very different size (unscaled data) are brought to one before factoring.
         size = 1.0 / np.sqrt(np.diagonal(H))
         if not np.isfinite(H).all():
-            raise FloatingPointError(OVERFLOW)
+            raise Overflow(OVERFLOW)
         H *= size[:, None] * size
         lift = 0.0
         while lift < 1.0:
@@ -142,7 +142,7 @@ class Descent:
                 lift = 10.0 * lift or 1e-14
                 continue
             return size, factor
-        raise FloatingPointError(OVERFLOW)
+        raise Overflow(OVERFLOW)
 
     def _solve(self, factored: tuple[Array, Any], r: Array) -> Array:
         size, factor = factored
@@ -217,7 +217,7 @@ def descent_on_losses(problem: LinearProblem, v: Array) -> Descent:
 def relative(gap: float, objective: float) -> float:
     """Gap over |objective|, 0 where both are; an error where they are not finite."""
     if not (np.isfinite(gap) and np.isfinite(objective)):
-        raise FloatingPointError(OVERFLOW)
+        raise Overflow(OVERFLOW)
     return gap / max(abs(objective), 1e-300) if gap > 0.0 else 0.0
 
 
