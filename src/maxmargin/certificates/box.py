@@ -107,7 +107,7 @@ def gap_terms(t, error, beta, box):
     return total, worst
 
 
-@jit()
+@jit(inline=True)
 def best_multiplier(t, box, i):
     """argmax over the box of beta t - kink |beta| - ridge beta^2 / 2: where a multiplier belongs whose row has t."""
     beyond = max(t - box.kink[i], 0.0) + min(t + box.kink[i], 0.0)
@@ -120,7 +120,7 @@ def best_multiplier(t, box, i):
     return min(max(aim, box.lower[i]), box.upper[i])
 
 
-@jit()
+@jit(inline=True)
 def _term(t, beta, box, i):
     best = best_multiplier(t, box, i)
     if best == beta:

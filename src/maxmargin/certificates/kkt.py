@@ -32,8 +32,8 @@ class Standing(NamedTuple):
     """
 
     biases: Array
-    highest: Array
-    lowest: Array
+    highest: Any
+    lowest: Any
     violation: float
 
 
@@ -79,7 +79,7 @@ def standing(problem: BoxQP, beta: Array, v: Array) -> Standing:
     if problem.one_for_all:
         highest, lowest, total, free = extremes(v, beta, problem.box)
         biases = np.array([_bias(highest, lowest, total, free)])
-        return Standing(biases, np.array([highest, -np.inf]), np.array([lowest, np.inf]), max(highest - lowest, 0.0))
+        return Standing(biases, (highest, -math.inf), (lowest, math.inf), max(highest - lowest, 0.0))
     return standing_of(beta, v, problem.box, problem.group, problem.n_groups)
 
 

@@ -28,7 +28,7 @@ def solvable(gram: GramMatrix, box: Box, group: Array, totals: Array, appended: 
     which is the same machine with a smaller C.
     """
     note = ""
-    if np.isinf(box.upper - box.lower).any() and box.ridge.any() and not gram.definiteness(NO_ROWS).definite:
+    if box.ridge.any() and np.isinf(box.upper - box.lower).any() and not gram.definiteness(NO_ROWS).definite:
         needed = -gram.smallest_eigenvalue()
         if needed > box.ridge[box.upper > box.lower].min(initial=np.inf):
             note = f"to be solvable, 1/(2C) was raised to {needed:.3g}, minus the smallest eigenvalue"
@@ -39,11 +39,12 @@ def solvable(gram: GramMatrix, box: Box, group: Array, totals: Array, appended: 
 def costs_of(gram: GramMatrix, C: Array | float, hard: bool = False) -> Array:
     """A cost for every row; infinite ones only where the model has a ``hard`` margin, and then no other but zero."""
     costs = np.broadcast_to(np.asarray(C, np.float64), (gram.n,))
-    if not np.all(costs >= 0):
+    if not costs.min() >= 0:
         raise ValueError("C must be >= 0 for every row (infinity for the hard margin).")
-    if np.isinf(costs).any() and not hard:
+    infinite = costs.max() == np.inf
+    if infinite and not hard:
         raise ValueError("This model needs finite costs: only a classifier has a hard margin.")
-    if np.isinf(costs).any() and np.any((costs > 0) & np.isfinite(costs)):
+    if infinite and np.any((costs > 0) & np.isfinite(costs)):
         raise ValueError("Infinite costs (the hard margin) go with zero ones only, not with finite ones.")
     return costs
 
@@ -59,8 +60,10 @@ def weights_of(gram: GramMatrix, weights: Array | float) -> Array:
 def targets_of(gram: GramMatrix, y: Array, labels: bool) -> Array:
     """A target for every row: -1 or +1 for ``labels``, else any finite number."""
     y = np.asarray(y, np.float64)
-    if labels and (y.shape != (gram.n,) or not np.all(np.abs(y) == 1.0)):
-        raise ValueError(f"y must hold one label -1 or +1 for each of the {gram.n} rows.")
+    if labels:
+        if y.shape != (gram.n,) or not np.all(np.abs(y) == 1.0):
+            raise ValueError(f"y must hold one label -1 or +1 for each of the {gram.n} rows.")
+        return y
     if y.shape != (gram.n,) or not np.isfinite(y).all():
         raise ValueError(f"y must hold one finite number for each of the {gram.n} rows.")
     return y

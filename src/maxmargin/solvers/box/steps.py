@@ -129,7 +129,7 @@ def peak_of(values, lane):
     return at
 
 
-@jit(reductions=True, inline=True)
+@jit(reductions=True)
 def best_partner(K, i, high, v, shrinkage, curvature, gains):
     """The j with the largest gain beside multiplier i, which grows with slope ``high``. Writes: gains."""
     n, real, single = len(v), v.dtype.type, v.itemsize == 4
