@@ -10,7 +10,7 @@ from maxmargin.certificates import prove
 from maxmargin.core import limits
 from maxmargin.problems.solution import Certificate, Point, Proof, Status
 from maxmargin.solvers import Leg, Options, drive
-from maxmargin.solvers.contract import Solver
+from maxmargin.solvers.contract import Overflow, Solver
 from tests.clocks import LOOK, every_look_takes_time
 
 SMALL, LARGE = 10, 5000
@@ -97,14 +97,14 @@ class Overflowing(Walker):
     def step(self, most):
         super().step(most)
         if self.iterations == 2:
-            raise FloatingPointError
+            raise Overflow
 
 
 class Impossible(Walker):
     name = "impossible"
 
     def __init__(self, problem, start, options):
-        raise FloatingPointError
+        raise Overflow
 
 
 def run(*legs, problem=None, **options):
