@@ -74,6 +74,7 @@ def test_objects():
     np.testing.assert_allclose(scorer.decisions(as_objects(["b", "b c d"]), np.zeros(1), 2).ravel(), [11.0, 121.0])
 
 
+@np.errstate(over="ignore")  # hashes wrap around, of which plain Python would warn
 def test_equal_vectors_are_computed_once(monkeypatch):
     monkeypatch.setattr(scoring, "MERGED", 10)
     twice, coef = np.vstack([VECTORS, VECTORS]), RNG.normal(size=(2, 140))

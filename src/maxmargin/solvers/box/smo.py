@@ -184,9 +184,15 @@ class SMO(Solver):
 
     def _precision(self, block: Block, v: Array, beta: Array) -> Any:
         """The type of v inside a chunk: that of K, but float64 where large multipliers would round by more than tol."""
-        reach = np.where(np.isfinite(block.upper - block.lower), block.upper - block.lower, np.abs(beta))
-        size = float(np.abs(v).max()) + float(np.median(reach))
-        return np.float32 if block.K.dtype == np.float32 and STEP_ROUNDING * size <= self.options.tol else np.float64
+        if block.K.dtype != np.float32:
+            return np.float64
+        width = block.upper - block.lower
+        reach = np.where(np.isfinite(width), width, np.abs(beta))
+        usual = np.partition(reach, len(reach) // 2)[
+            len(reach) // 2
+        ]  # np.median takes five times as long on 1,000 rows
+        size = float(np.abs(v).max()) + float(usual)
+        return np.float32 if STEP_ROUNDING * size <= self.options.tol else np.float64
 
     def _judge(self, changed: bool, moving: bool) -> None:
         """Sets: shortfall, objective, and exhausted, where further steps bring nothing but rounding."""
