@@ -78,7 +78,7 @@ BAD = {
         lambda: SVC(kernel="sigmoid", C=float("inf"), coef0=-1.0).fit(X, Y),
         "needs a positive semidefinite kernel",
     ),
-    "hard margin, twins of two classes": (
+    "hard margin, equal rows of two classes": (
         lambda: SVC(C=float("inf")).fit(np.vstack([X, X[:1]]), np.append(Y, 1)),
         "no hyperplane separates class .*0.* from .*1",
     ),

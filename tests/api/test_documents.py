@@ -54,6 +54,21 @@ def test_contributing_example_is_a_kernel():
     np.testing.assert_allclose(np.diag(names["Cosine"]()(X)), 1.0)
 
 
+@pytest.mark.parametrize(
+    ("block", "source"),
+    [("def regression", "src/maxmargin/models/regressor.py"), ("class Tube", "tests/contract/test_new_estimator.py")],
+)
+def test_contributing_shows_the_code_as_it_is(block, source):
+    """Every line of an example stands in the file that it is taken from (signatures are shortened)."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)
+    (shown,) = [code for code in blocks if code.startswith(block)]
+    lines = {line.split("  #")[0].strip() for line in (ROOT / source).read_text().splitlines()}
+    wanted = [line.split("  #")[0].strip() for line in shown.splitlines()]
+    assert [
+        line for line in wanted if line not in lines and not line.startswith(("def regression", "def __init__"))
+    ] == []
+
+
 def test_only_two_classes_in_the_plane_are_drawn():
     from sklearn.datasets import load_iris
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, LinearSVC
-from maxmargin.core import limits, twins
+from maxmargin.core import equal_rows, limits
 from maxmargin.machines.linear import few_merged
 from maxmargin.problems import design
 from maxmargin.problems.solution import Status
@@ -144,7 +144,7 @@ def slow(loop, clock, seconds):
 
 
 def test_wide_rows_are_neither_copied_nor_sorted():
-    X, y = np.random.default_rng(0).normal(size=(50, twins.WIDE + 1)), np.arange(50) % 2
+    X, y = np.random.default_rng(0).normal(size=(50, equal_rows.WIDE + 1)), np.arange(50) % 2
     assert few_merged(X, y, np.ones(50))[0] is X
     twice = np.vstack([X, X[:10]])
     merged, targets, weights = few_merged(twice, np.concatenate([y, y[:10]]), np.ones(60))
@@ -154,10 +154,10 @@ def test_wide_rows_are_neither_copied_nor_sorted():
 
 
 def test_groups_of_wide_rows_come_in_an_order_of_their_content():
-    X, labels = np.random.default_rng(0).normal(size=(30, twins.WIDE + 1)), np.arange(30) % 2
+    X, labels = np.random.default_rng(0).normal(size=(30, equal_rows.WIDE + 1)), np.arange(30) % 2
     X[20:] = X[:10]
     X[3, :5], X[23, :5] = 0.0, -0.0
     order = np.random.default_rng(1).permutation(30)
-    one, other = (twins.find_twins(X[rows], labels[rows], np.ones(30)) for rows in (np.arange(30), order))
+    one, other = (equal_rows.find_equal(X[rows], labels[rows], np.ones(30)) for rows in (np.arange(30), order))
     assert len(one.first) == 20
     np.testing.assert_array_equal(X[one.first] + 0.0, X[order][other.first] + 0.0)

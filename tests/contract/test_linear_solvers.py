@@ -6,7 +6,7 @@ from scipy import sparse
 
 from maxmargin.losses import Hinge, Logistic, SquaredHinge
 from maxmargin.problems.solution import Point, Status
-from maxmargin.solvers import Leg, Options, drive, solve
+from maxmargin.solvers import Options, Stage, drive, solve
 from maxmargin.solvers.choose import choose
 from maxmargin.solvers.linear import choose as chooser
 from maxmargin.solvers.linear import descent, l1
@@ -82,7 +82,7 @@ def test_conjugate_gradients_replace_the_factor_where_there_are_many_features(lo
     assert found.certificate.primal == pytest.approx(factored.certificate.primal, rel=1e-6)
 
 
-def legs(task, monkeypatch, **constants):
+def stages(task, monkeypatch, **constants):
     for name, number in constants.items():
         monkeypatch.setattr(chooser, name, number)
     return choose(task)
@@ -91,15 +91,15 @@ def legs(task, monkeypatch, **constants):
 def test_the_chooser_goes_by_loss_and_shape(monkeypatch):
     X, y = data(Hinge(), n=40)
     dense, stored = problem(X, y, Hinge()), problem(sparse.csr_array(X), y, Hinge(), C=1e-3)
-    assert [leg.solver.name for leg in choose(dense)] == ["alm", "dual_cd"]
-    assert [leg.solver.name for leg in legs(stored, monkeypatch, SMALL_ROWS=10)] == ["dual_cd", "alm"]
-    assert [leg.solver.name for leg in choose(problem(X, y, SquaredHinge()))] == ["newton", "alm"]
-    assert [leg.solver.name for leg in choose(problem(X, y, SquaredHinge(), penalty="l1"))] == ["newton"]
-    assert [leg.solver.name for leg in legs(dense, monkeypatch, COSTLY_WIDTH=2)] == ["dual_cd", "alm"]
-    assert [leg.solver.name for leg in legs(dense, monkeypatch, DENSE_WIDTH=3)] == ["dual_cd", "alm"]
-    assert [leg.solver.name for leg in choose(problem(X, y, SquaredHinge()))] == ["dual_cd", "newton"]
-    assert [leg.solver.name for leg in choose(problem(X, y, Logistic()))] == ["newton", "dual_cd"]
-    assert all(leg.reason for leg in choose(dense))
+    assert [stage.solver.name for stage in choose(dense)] == ["alm", "dual_cd"]
+    assert [stage.solver.name for stage in stages(stored, monkeypatch, SMALL_ROWS=10)] == ["dual_cd", "alm"]
+    assert [stage.solver.name for stage in choose(problem(X, y, SquaredHinge()))] == ["newton", "alm"]
+    assert [stage.solver.name for stage in choose(problem(X, y, SquaredHinge(), penalty="l1"))] == ["newton"]
+    assert [stage.solver.name for stage in stages(dense, monkeypatch, COSTLY_WIDTH=2)] == ["dual_cd", "alm"]
+    assert [stage.solver.name for stage in stages(dense, monkeypatch, DENSE_WIDTH=3)] == ["dual_cd", "alm"]
+    assert [stage.solver.name for stage in choose(problem(X, y, SquaredHinge()))] == ["dual_cd", "newton"]
+    assert [stage.solver.name for stage in choose(problem(X, y, Logistic()))] == ["newton", "dual_cd"]
+    assert all(stage.reason for stage in choose(dense))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_the_chooser_goes_by_loss_and_shape(monkeypatch):
     ],
 )
 def test_every_hand_over(first, second, loss):
-    plan = [Leg(NAMED[first], "first", patience=0.0), Leg(NAMED[second], "the first made too little progress")]
+    plan = [Stage(NAMED[first], "first", patience=0.0), Stage(NAMED[second], "the first made too little progress")]
     X, y = data(loss, n=100, d=5)
     for bias in BIASES:
         found = drive.run(problem(X, y, loss, bias, 5.0), plan, Options(tol=1e-7))

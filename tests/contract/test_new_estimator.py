@@ -13,8 +13,10 @@ from maxmargin import checks
 from maxmargin.core import limits
 from maxmargin.estimators.fitting import OneProblem, fit_one_problem
 from maxmargin.estimators.kernel_machine import KERNEL_RULES, KernelMachine
-from maxmargin.estimators.plans.kernel import reach_of, read_rows
+from maxmargin.estimators.plans.kernel import read_rows, usual_bound_of
+from maxmargin.estimators.plans.kernel_choice import takes_objects, takes_positions
 from maxmargin.estimators.progress import Given
+from maxmargin.kernels import RBF
 from maxmargin.losses import EpsilonInsensitive
 from maxmargin.models import Bias, class_margin, nu_classifier, one_class, regression
 from maxmargin.problems.solution import Point, Status
@@ -39,16 +41,16 @@ class TubeRegressor(RegressorMixin, KernelMachine):
         begun = limits.now()
         checks.check_parameters(self, RULES)
         draft = checks.draft(self)
-        items, targets = checks.regression_data(draft, X, y)
+        items, targets = checks.regression_data(draft, X, y, takes_objects(self.kernel), takes_positions(self.kernel))
         weights = checks.sample_weights(sample_weight, items.shape[0])
-        rows = read_rows(self, items, weights, kinds=np.unique(targets, return_inverse=True)[1])
+        rows = read_rows(self, items, weights, target_ids=np.unique(targets, return_inverse=True)[1])
         numbers, costs, bias = rows.of(targets), self.C * rows.weights, Bias.of(self.fit_intercept)
         loss = EpsilonInsensitive(self.epsilon)
 
         def problem(gram):
             return regression(gram, numbers, costs, loss, bias)
 
-        one = OneProblem(problem, bias, reach_of(loss, costs))
+        one = OneProblem(problem, bias, usual_bound_of(loss, costs))
         return fit_one_problem(self, draft, Given(X, y, sample_weight), rows, one, begun)
 
     def predict(self, X):
@@ -69,9 +71,9 @@ class Outliers(TubeRegressor):
         begun, draft = limits.now(), checks.draft(self)
         items = checks.unlabelled_data(draft, X, reset=True)
         weights = checks.sample_weights(sample_weight, items.shape[0])
-        rows = read_rows(self, items, weights, kinds=np.zeros(items.shape[0], np.int64))
-        reach = float(np.median(rows.weights))
-        one = OneProblem(lambda gram: one_class(gram, 0.23, rows.weights), Bias.FREE, reach, movable=False)
+        rows = read_rows(self, items, weights, target_ids=np.zeros(items.shape[0], np.int64))
+        usual_bound = float(np.median(rows.weights))
+        one = OneProblem(lambda gram: one_class(gram, 0.23, rows.weights), Bias.FREE, usual_bound, movable=False)
         return fit_one_problem(self, draft, Given(X, y, sample_weight), rows, one, begun)
 
 
@@ -82,17 +84,17 @@ class NuSides(TubeRegressor):
     def fit(self, X, y, sample_weight=None):
         begun, draft = limits.now(), checks.draft(self)
         items, labels = checks.regression_data(draft, X, y)
-        rows = read_rows(self, items, np.ones(len(labels)), kinds=(labels > 0).astype(np.int64))
+        rows = read_rows(self, items, np.ones(len(labels)), target_ids=(labels > 0).astype(np.int64))
         signs = rows.of(labels)
 
-        def read(coef, biases):
+        def to_machine(coef, biases):
             machine = class_margin(Point(beta=coef[0], biases=biases))
             return machine.coef[None], np.array([machine.bias])
 
         def problem(gram):
             return nu_classifier(gram, signs, 0.47, rows.weights)
 
-        one = OneProblem(problem, Bias.FREE, 1.0, groups=2, read=read)
+        one = OneProblem(problem, Bias.FREE, 1.0, groups=2, to_machine=to_machine)
         return fit_one_problem(self, draft, Given(X, y, sample_weight), rows, one, begun)
 
 
@@ -119,6 +121,20 @@ def test_it_solves(kernel):
     assert machine.dual_coef_.shape == (1, len(machine.support_))
     assert np.all(np.diff(machine.support_) > 0)
     assert (kernel == "linear") == hasattr(machine, "coef_")
+
+
+def test_it_takes_kernel_values_and_objects():
+    plain = TubeRegressor(gamma=0.5).fit(X, Y)
+    given = TubeRegressor(kernel="precomputed").fit(RBF(0.5)(X), Y)
+    np.testing.assert_allclose(given.predict(RBF(0.5)(X)), plain.predict(X), atol=1e-8)
+    words = ["".join("ab"[int(value > 0)] for value in row) for row in X]
+    lengths = np.array([float(word.count("a")) for word in words])
+    machine = TubeRegressor(kernel=lambda a, b: float(a.count("a") * b.count("a")), C=10.0).fit(words, lengths)
+    np.testing.assert_allclose(machine.predict(words), lengths, atol=0.1 + 1e-6)  # within the tube
+    with pytest.raises(ValueError, match="y contains NaN"):
+        machine.fit(words, np.where(lengths > 1, np.nan, lengths))
+    with pytest.raises(ValueError, match="square matrix"):
+        TubeRegressor(kernel="precomputed").fit(X, Y)
 
 
 def test_weights_are_repetitions_and_zero_weights_no_rows():

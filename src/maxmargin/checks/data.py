@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import column_or_1d
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
@@ -20,29 +20,49 @@ DENSE_OF_ANY_NUMBERS: Layout = DENSE | {"dtype": "numeric"}
 
 
 def training_data(estimator: Any, X: Any, y: Any, objects: bool, square: bool) -> tuple[Any, Array]:
-    """X as rows (or objects that only the kernel understands) and y as one label per row."""
+    """X as rows and y as one label per row; see ``_pairs`` for ``objects`` and ``square``."""
+    rows, y = _pairs(estimator, X, y, objects, square)
+    check_classification_targets(y)
+    return rows, np.asarray(y)
+
+
+def regression_data(
+    estimator: Any, X: Any, y: Any, objects: bool = False, square: bool = False, reset: bool = True
+) -> tuple[Any, Array]:
+    """X as rows and y as one finite number per row; see ``_pairs`` for the rest."""
+    rows, y = _pairs(estimator, X, y, objects, square, reset, y_numeric=True)
+    y = np.asarray(y, np.float64)
+    assert_all_finite(y, input_name="y")
+    return rows, y
+
+
+def _pairs(
+    estimator: Any, X: Any, y: Any, objects: bool, square: bool, reset: bool = True, **targets: Any
+) -> tuple[Any, Any]:
+    """Rows and targets. Without ``reset`` X must have the features seen before.
+
+    ``objects``: X may hold objects that only the kernel understands. ``square``: X are the kernel values of all rows.
+    """
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
-            "Supervised learning needs one label per row."
+            "Supervised learning needs one target per row."
         )
     if objects and holds_objects(X):
         items = as_objects(X)
         y = column_or_1d(y, warn=True)
         check_consistent_length(items, y)
-        rows: Any = items
-    else:
-        _refuse_text(estimator, X)
-        layout = _LAYOUT | ({"accept_sparse": False} if square else {})
-        rows, y = validate_data(estimator, X, y, multi_output=False, **layout)
-        rows = _compact(rows)
-        if square and rows.shape[0] != rows.shape[1]:
-            raise ValueError(
-                f"With kernel='precomputed' X must be the square matrix of all kernel values between training rows; "
-                f"got shape {rows.shape}."
-            )
-    check_classification_targets(y)
-    return rows, np.asarray(y)
+        return items, y
+    _refuse_text(estimator, X)
+    layout = _LAYOUT | ({"accept_sparse": False} if square else {})
+    checked: Any = validate_data(estimator, X, y, multi_output=False, reset=reset, **layout, **targets)
+    rows, y = checked
+    if square and rows.shape[0] != rows.shape[1]:
+        raise ValueError(
+            f"With kernel='precomputed' X must be the square matrix of all kernel values between training rows; "
+            f"got shape {rows.shape}."
+        )
+    return _compact(rows), y
 
 
 def further_data(estimator: Any, X: Any, y: Any, reset: bool, layout: Layout | None = None) -> tuple[Any, Array]:
@@ -57,15 +77,6 @@ def unlabelled_data(estimator: Any, X: Any, reset: bool, layout: Layout | None =
     """X as rows; without ``reset`` X must have the features seen before."""
     _refuse_text(estimator, X)
     return _compact(validate_data(estimator, X, reset=reset, **(layout or _LAYOUT)))
-
-
-def regression_data(estimator: Any, X: Any, y: Any, reset: bool = True) -> tuple[Any, Array]:
-    """X as rows and y as one finite number per row; without ``reset`` X must have the features seen before."""
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    _refuse_text(estimator, X)
-    rows, y = validate_data(estimator, X, y, multi_output=False, y_numeric=True, reset=reset, **_LAYOUT)
-    return _compact(rows), np.asarray(y, np.float64)
 
 
 def prediction_data(estimator: Any, X: Any, objects: bool) -> Any:

@@ -10,7 +10,7 @@ cache goes through ``machine_code`` instead, because numba runs whatever it find
 not put them there: a running maximum over 2,048 values took 4.3 us that way, and 0.4 us as one instruction.
 
 ``generic`` gives one name to several implementations, picked by the type of the first argument, in plain Python and
-inside kernels alike. It is how dense and CSR rows share every loop without twins.
+inside kernels alike. It is how dense and CSR rows share every loop, written once.
 """
 
 from __future__ import annotations

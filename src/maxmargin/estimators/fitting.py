@@ -62,26 +62,27 @@ def fit(
 class OneProblem(NamedTuple):
     """The one problem of a kernel machine: ``state(gram)`` is that problem, and ``bias`` what kind of bias it has.
 
-    ``reach`` is the usual bound of a multiplier. ``movable``: whether the multipliers add up to zero, so that a linear
-    machine does not depend on the origin. For problems with several groups, or other multipliers than one per row:
-    ``groups``, their number of ``multipliers`` (None: one per row), and ``read``, which makes coefficients of the rows
-    and biases of the machines from those of the problem (``machines.plan.Job``).
+    ``usual_bound`` is the usual bound of a multiplier. ``movable``: whether the multipliers add up to zero, so that a
+    linear machine does not depend on the origin. For problems with several groups, or other multipliers than one per
+    row: ``groups``, their number of ``multipliers`` (None: one per row), and ``to_machine``, which makes coefficients
+    of the rows and biases of the machines from those of the problem (``machines.plan.Job``).
     """
 
     state: Callable[[Any], BoxQP]
     bias: Bias
-    reach: float
+    usual_bound: float
     movable: bool = True
     groups: int = 1
     multipliers: int | None = None
-    read: Callable[[Array, Array], tuple[Array, Array]] = as_they_are
+    to_machine: Callable[[Array, Array], tuple[Array, Array]] = as_they_are
 
 
 def fit_one_problem(
     estimator: Estimator, draft: Any, given: Given, rows: Rows, problem: OneProblem, begun: float
 ) -> Estimator:
     """Fit a kernel machine that has one problem on all rows. Sets: all fitted attributes, at the end."""
-    n, same = len(rows.kinds), problem.read is as_they_are  # only then is the last model a start for the next one
+    n = len(rows.target_ids)
+    same = problem.to_machine is as_they_are  # only then is the last model a start for the next one
     known = rows.merged(last_coefficients(estimator, rows.shape)) if same else None
     job = Job(
         rows=None,
@@ -89,9 +90,9 @@ def fit_one_problem(
         state=problem.state,
         start=None if known is None else Point(beta=known[0]),
         groups=problem.groups,
-        read=problem.read,
+        to_machine=problem.to_machine,
     )
-    plan = kernel_plan(estimator, rows, [job], problem.bias, problem.reach, begun, movable=problem.movable)
+    plan = kernel_plan(estimator, rows, [job], problem.bias, problem.usual_bound, begun, movable=problem.movable)
 
     def model(machines: list[Machine]) -> Attributes:
         return expansion(rows, machines[0].coef, machines)

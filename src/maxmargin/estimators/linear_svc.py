@@ -239,10 +239,10 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         weights = checks.sample_weights(sample_weight, items.shape[0])
         classes = read_classes(self, labels, weights)
         rows, reduction = self._rows(items, weights, classes), reduction_of(self, len(classes.names))
-        kind = (self.multi_class, len(classes.names))
-        jobs = (self._joint_jobs if is_joint(self) else self._jobs)(rows, reduction, kind)
+        warm_key = (self.multi_class, len(classes.names))
+        jobs = (self._joint_jobs if is_joint(self) else self._jobs)(rows, reduction, warm_key)
         screen = self.penalty == "l1"
-        plan = linear_plan(self, rows.X, jobs, bias_of(self), rows.costs, begun, kind, screen)
+        plan = linear_plan(self, rows.X, jobs, bias_of(self), rows.costs, begun, warm_key, screen)
 
         def model(machines: list[Machine]) -> Attributes:
             return {
@@ -287,10 +287,10 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
             raise ValueError(f"class_weight={self.class_weight!r} leaves no row to learn from: all weights are zero.")
         return _Rows(X[used], labels[used], costs[used])
 
-    def _jobs(self, rows: _Rows, reduction: Reduction, kind: tuple[Any, ...]) -> list[Job]:
+    def _jobs(self, rows: _Rows, reduction: Reduction, warm_key: tuple[Any, ...]) -> list[Job]:
         """A job for each machine of two sides."""
         tasks = reduction.tasks(rows.labels)
-        starts = linear_starts(self, rows.X, [task.rows for task in tasks], rows.costs, kind, bias_of(self))
+        starts = linear_starts(self, rows.X, [task.rows for task in tasks], rows.costs, warm_key, bias_of(self))
         loss: Any = _LOSSES[self.loss]() if isinstance(self.loss, str) else self.loss
         bias, penalty = bias_of(self), self.penalty
 
@@ -304,9 +304,9 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
 
         return [job(task, start) for task, start in zip(tasks, starts, strict=True)]
 
-    def _joint_jobs(self, rows: _Rows, reduction: Reduction, kind: tuple[Any, ...]) -> list[Job]:
+    def _joint_jobs(self, rows: _Rows, reduction: Reduction, warm_key: tuple[Any, ...]) -> list[Job]:
         """One job for all classes."""
-        (start,) = linear_starts(self, rows.X, [None], rows.costs, kind, bias_of(self))
+        (start,) = linear_starts(self, rows.X, [None], rows.costs, warm_key, bias_of(self))
         return [linear_job(rows.labels, reduction.n_classes, rows.costs, joint_loss(self), start)]
 
     def decision_function(self, X: Any) -> Array:

@@ -18,7 +18,7 @@ from maxmargin.core.rows import Array
 from maxmargin.estimators.fitting import OF_KERNELS, fit
 from maxmargin.estimators.kernel_machine import KERNEL_RULES, KernelMachine
 from maxmargin.estimators.plans.classes import Classes, ClassTasks, in_pairs, read_classes
-from maxmargin.estimators.plans.kernel import Rows, expansion, kernel_plan, reach_of, read_rows
+from maxmargin.estimators.plans.kernel import Rows, expansion, kernel_plan, read_rows, usual_bound_of
 from maxmargin.estimators.plans.kernel_choice import takes_objects, takes_positions
 from maxmargin.estimators.plans.reductions import (
     JOINT,
@@ -270,12 +270,12 @@ class SVC(ClassifierMixin, KernelMachine):
         weights = checks.sample_weights(sample_weight, items.shape[0])
         classes = read_classes(self, labels, weights)
         rows = read_rows(self, items, weights, classes.of_rows, grouped=len(classes.names) > 2)
-        tasks = ClassTasks(reduction_of(self, len(classes.names)), rows.kinds, classes.names)
+        tasks = ClassTasks(reduction_of(self, len(classes.names)), rows.target_ids, classes.names)
         costs = self._costs(rows, classes)
         start = rows.merged(last_class_coefficients(self, rows.shape, classes.names, tasks.reduction))
         jobs = (self._joint_jobs if is_joint(self) else self._jobs)(rows, tasks, costs, start)
-        reach = reach_of(self._loss(), costs)
-        plan = kernel_plan(self, rows, jobs, bias_of(self), reach, begun, tasks.segments)
+        usual_bound = usual_bound_of(self._loss(), costs)
+        plan = kernel_plan(self, rows, jobs, bias_of(self), usual_bound, begun, tasks.segments)
 
         def model(machines: list[Machine]) -> Attributes:
             return {
@@ -283,13 +283,13 @@ class SVC(ClassifierMixin, KernelMachine):
                 "class_weight_": classes.factors,
                 "reduction_": tasks.reduction,
                 "_fitted_as": self.multi_class,
-            } | expansion(rows, tasks.coefficients(machines), machines, by_kind=True)
+            } | expansion(rows, tasks.coefficients(machines), machines, by_target=True)
 
         return fit(self, draft, Given(X, y, sample_weight), plan, model, OF_KERNELS)
 
     def _costs(self, rows: Rows, classes: Classes) -> Array:
         """C_i of the different rows."""
-        shares = classes.factors[rows.kinds] * rows.weights
+        shares = classes.factors[rows.target_ids] * rows.weights
         return np.multiply(self.C, shares, out=np.zeros(len(shares)), where=shares > 0)  # infinity times zero is zero
 
     def _loss(self) -> Any:
@@ -304,10 +304,10 @@ class SVC(ClassifierMixin, KernelMachine):
                 refuse_indefinite_hard_margin(gram, kernel)
             return soft_margin(gram, task.signs, costs if task.rows is None else costs[task.rows], loss, bias)
 
-        def accept(sides: str) -> Callable[..., Any]:
+        def finish(sides: str) -> Callable[..., Any]:
             return partial(refuse_inseparable, sides=sides, kernel=kernel) if hard else as_solved
 
-        return tasks.jobs(state, start, accept)
+        return tasks.jobs(state, start, finish)
 
     def _joint_jobs(self, rows: Rows, tasks: ClassTasks, costs: Array, start: Array | None) -> list[Job]:
         """One job for all classes."""
@@ -318,7 +318,7 @@ class SVC(ClassifierMixin, KernelMachine):
             )
         refuse_zero_weights(self, costs)
         n_classes = tasks.reduction.n_classes
-        return [kernel_job(rows.kinds, n_classes, costs, joint_loss(self), rows.kernel, bias_of(self), start)]
+        return [kernel_job(rows.target_ids, n_classes, costs, joint_loss(self), rows.kernel, bias_of(self), start)]
 
     # --- using the machine -------------------------------------------------------------------------------------------
 

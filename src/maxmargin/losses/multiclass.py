@@ -35,13 +35,13 @@ class JointLoss(NamedTuple):
 
     def value(self, scores: Any, labels: Any) -> Array:
         """The loss of every row."""
-        missed = np.maximum(shortfalls(scores, labels), 0.0)
+        missed = np.maximum(errors(scores, labels), 0.0)
         missed = missed**2 if self.squared else missed
         return missed.max(axis=1) if self.maximum else missed.sum(axis=1)
 
     def gradient(self, scores: Any, labels: Any) -> Array:
         """A (sub)gradient in the scores, (n, k). At a kink the smaller slope; of equal maxima the lowest class."""
-        t = shortfalls(scores, labels)
+        t = errors(scores, labels)
         slopes = np.where(t > 0, 2.0 * t if self.squared else 1.0, 0.0)
         rows = np.arange(len(t))
         if self.maximum:
@@ -53,7 +53,7 @@ class JointLoss(NamedTuple):
         return slopes
 
 
-def shortfalls(scores: Any, labels: Any) -> Array:
+def errors(scores: Any, labels: Any) -> Array:
     """t_ij = 1 + s_ij - s_iy, and 0 for j = y."""
     scores, labels = np.asarray(scores, np.float64), np.asarray(labels)
     if scores.ndim != 2 or labels.shape != scores.shape[:1] or scores.shape[1] < 2:

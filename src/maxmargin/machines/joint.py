@@ -36,8 +36,8 @@ def kernel_job(
         shape=(len(labels), n_classes),
         state=state,
         start=None if B is None else Point(B, B),
-        accept=partial(_without_appended, bias=bias),
-        read=one_of_two,
+        finish=partial(_without_appended, bias=bias),
+        to_machine=one_of_two,
     )
 
 
@@ -49,7 +49,7 @@ def linear_job(labels: Array, n_classes: int, costs: Array, loss: Any, start: Po
         shape=(len(labels), n_classes),
         state=lambda design: LinearJoint(labels, n_classes, costs, loss, design),
         start=start,
-        read=one_of_two,
+        to_machine=one_of_two,
     )
 
 

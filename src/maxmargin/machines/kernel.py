@@ -16,7 +16,7 @@ from maxmargin.machines.matrices import Matrices, bytes_for_values
 from maxmargin.machines.plan import LEAST_SECONDS, Fitted, Job, KernelPlan, Machine, order_within
 from maxmargin.machines.refusals import refuse_asymmetric
 from maxmargin.machines.running import solve_jobs, unsolved
-from maxmargin.machines.watching import Observer, TimeShares, told, watcher
+from maxmargin.machines.watching import Observer, TimeShares, observed, watcher
 from maxmargin.multiclass import one_vs_one as ovo
 from maxmargin.problems.box import Bias
 from maxmargin.problems.sizes import SMALL_ROWS
@@ -96,7 +96,7 @@ class _Work:
         with limits.limits(effort.deadline):
             problem = self._problem(job, gram)
         begun = limits.now()
-        with told(self.observers, number):
+        with observed(self.observers, number):
             options = effort.options(
                 start=job.start,
                 seconds=shares.take(job.size),
@@ -111,7 +111,7 @@ class _Work:
                 self.matrices.done_with(gram)
             if solution.status is Status.STALLED and gram.dtype == np.float32:
                 solution = self._in_float64(job, solution, options, limits.now() - begun)
-        return job.accept(problem, solution)
+        return job.finish(problem, solution)
 
     def _problem(self, job: Job, gram: Any) -> Any:
         refuse_asymmetric(gram, self.plan.kernel)
@@ -137,7 +137,7 @@ class _Work:
     def machine(self, job: Job, point: Point) -> Machine:
         """The decision functions of multipliers."""
         coef = np.atleast_2d(point.beta.T)
-        coef, biases = job.read(coef, self._biases(coef, point))
+        coef, biases = job.to_machine(coef, self._biases(coef, point))
         weights, shift = self.matrices.weights(job, coef), self.matrices.shift
         if shift is not None:  # f(x) = w'(x - shift) + b; with the very w that predicts, or rounding is doubled
             assert weights is not None

@@ -9,12 +9,12 @@ import numpy as np
 
 from maxmargin.certificates.screening import proved_zeros
 from maxmargin.core import limits
+from maxmargin.core.equal_rows import WIDE, find_equal, find_equal_among_many
 from maxmargin.core.rows import Array, rows_of
-from maxmargin.core.twins import WIDE, find_twins, find_twins_among_many
 from maxmargin.machines.plan import Fitted, Job, LinearPlan, Machine
 from maxmargin.machines.running import solve_jobs
 from maxmargin.machines.warm import KeptPoints
-from maxmargin.machines.watching import Observer, TimeShares, told, watcher
+from maxmargin.machines.watching import Observer, TimeShares, observed, watcher
 from maxmargin.problems.design import Design
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Point, Solution
@@ -30,11 +30,11 @@ def few_merged(X: Any, targets: Array, weights: Array) -> tuple[Any, Array, Arra
     """
     if X.shape[0] > SMALL_ROWS:
         return X, targets, weights
-    kinds = np.unique(targets, axis=0, return_inverse=True)[1].ravel()
-    twins = (find_twins_among_many if X.shape[1] > WIDE else find_twins)(X, kinds, weights)
-    if np.array_equal(twins.first, np.arange(X.shape[0])):
+    target_ids = np.unique(targets, axis=0, return_inverse=True)[1].ravel()
+    equal = (find_equal_among_many if X.shape[1] > WIDE else find_equal)(X, target_ids, weights)
+    if np.array_equal(equal.first, np.arange(X.shape[0])):
         return X, targets, weights
-    return X[twins.first], targets[twins.first], np.bincount(twins.group, weights=weights)
+    return X[equal.first], targets[equal.first], np.bincount(equal.group, weights=weights)
 
 
 def solve_linear_plan(plan: LinearPlan, observers: Sequence[Observer]) -> Fitted:
@@ -48,7 +48,7 @@ def solve_linear_plan(plan: LinearPlan, observers: Sequence[Observer]) -> Fitted
     return Fitted(
         machines,
         solutions,
-        kept=KeptPoints([s.point for s in solutions], plan.costs, plan.kind) if plan.keep else None,
+        kept=KeptPoints([s.point for s in solutions], plan.costs, plan.warm_key) if plan.keep else None,
         zero_features=None if zeros is None else np.all(zeros, axis=0),
     )
 
@@ -69,8 +69,8 @@ class _Work:
         problem = self.problem(job)
         watch = watcher(self.observers, number, lambda point: self.machine(job, point))
         options = effort.options(job.start, shares.take(job.size), watch)
-        with told(self.observers, number):
-            return job.accept(problem, solve(problem, options, effort.solver))
+        with observed(self.observers, number):
+            return job.finish(problem, solve(problem, options, effort.solver))
 
     def problem(self, job: Job) -> Any:
         """What a job is to solve."""
@@ -82,7 +82,7 @@ class _Work:
         """The decision functions of weights v = (w, v_0): b = scale v_0."""
         V, scale = np.atleast_2d(point.v), self.plan.scale
         biases = scale * V[:, -1] if scale else np.zeros(len(V))
-        weights, biases = job.read(V[:, : self.design.features].copy(), biases)
+        weights, biases = job.to_machine(V[:, : self.design.features].copy(), biases)
         return Machine(None, biases, weights)
 
     def zero(self, job: Job) -> Point:

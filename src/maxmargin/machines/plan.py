@@ -77,14 +77,14 @@ def as_they_are(coef: Array, biases: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Job:
-    """One problem of a plan, and how its solution is read.
+    """One problem of a plan, and what becomes of its solution.
 
     ``rows`` are its rows of the plan's (None: all of them) and ``shape`` is the shape of its multipliers: (rows,), or
     (rows, classes) of a joint machine. ``state(matrix)`` is the problem on the kernel matrix, or the ``Design``, of its
     rows. ``name`` stands in printed lines.
 
-    ``accept(problem, solution)`` is what is made of a solution; it raises where there is no machine. ``read`` makes
-    coefficients and biases of machines (a row and a number for each) from those of the problem.
+    ``finish(problem, solution)`` is what is made of a solution; it raises where there is no machine. ``to_machine``
+    makes coefficients and biases of machines (a row and a number for each) from those of the problem.
 
     Pairs of classes: ``parts`` are the segments of the plan that ``rows`` is made of. ``groups`` is the number of free
     biases that the problem has.
@@ -97,8 +97,8 @@ class Job:
     start: Point | None = None
     parts: tuple[slice, ...] = ()
     groups: int = 1
-    accept: Callable[[Any, Solution], Solution] = as_solved
-    read: Callable[[Array, Array], tuple[Array, Array]] = as_they_are
+    finish: Callable[[Any, Solution], Solution] = as_solved
+    to_machine: Callable[[Array, Array], tuple[Array, Array]] = as_they_are
 
     @property
     def size(self) -> int:
@@ -110,7 +110,7 @@ class Job:
 class KernelPlan:
     """Jobs on the kernel matrix of different rows.
 
-    ``reach`` is the size of usual multipliers: their bound, infinite for the hard margin, zero where they have none and
+    ``usual_bound`` is the usual bound of a multiplier, infinite for the hard margin, zero where they have none and
     stay small. ``memory`` are the bytes for kernel values, None for as many as there are to spare. ``segments`` of the
     rows (classes, one after the other) are what pairs of classes are made of; empty where every job is on all rows.
     ``movable`` is whether the origin of the rows does not matter to a linear kernel: the bias is free, and multipliers
@@ -122,7 +122,7 @@ class KernelPlan:
     jobs: list[Job]
     bias: Bias
     effort: Effort
-    reach: float
+    usual_bound: float
     memory: int | None = None
     segments: tuple[slice, ...] = ()
     movable: bool = True
@@ -141,7 +141,7 @@ class LinearPlan:
 
     ``scale`` is the entry of the column that stands for the bias (``problems.design``). ``screen`` is whether features
     are looked for whose weight is proved to be zero. ``keep`` is whether the points are kept for the next fit, as those
-    of rows with these ``costs`` and of problems of this ``kind``.
+    of rows with these ``costs``; a fit whose ``warm_key`` is another one does not start from them.
     """
 
     X: Any
@@ -149,7 +149,7 @@ class LinearPlan:
     scale: float
     effort: Effort
     costs: Array
-    kind: tuple[Any, ...] = ()
+    warm_key: tuple[Any, ...] = ()
     screen: bool = False
     keep: bool = False
 

@@ -16,9 +16,9 @@ from scipy import sparse
 from maxmargin.core import rows as storage
 from maxmargin.core.blas import blas_held
 from maxmargin.core.buffers import scratch
+from maxmargin.core.equal_rows import find_equal_among_many
 from maxmargin.core.rows import Array
 from maxmargin.core.threads import thread_map
-from maxmargin.core.twins import find_twins_among_many
 from maxmargin.gram.source import FLOAT32_SHARE
 from maxmargin.gram.tiles import add_rows
 from maxmargin.kernels.base import Kernel
@@ -178,9 +178,9 @@ def _add(kernel: Kernel, vectors: Points, points: Points, edges: Array, coef: Ar
 def _merged(vectors: Any, counts: Array, coef: Array) -> tuple[Any, Array, Array]:
     """Equal support vectors of a class as one, with the sum of their coefficients."""
     labels = np.repeat(np.arange(len(counts)), counts)
-    twins = find_twins_among_many(vectors, labels, np.ones(len(labels)))
-    if len(twins.first) == len(labels):
+    equal = find_equal_among_many(vectors, labels, np.ones(len(labels)))
+    if len(equal.first) == len(labels):
         return vectors, counts, coef
-    total = np.zeros((len(coef), len(twins.first)))
-    np.add.at(total.T, twins.group, coef.T)
-    return vectors[twins.first], np.bincount(labels[twins.first], minlength=len(counts)), total
+    total = np.zeros((len(coef), len(equal.first)))
+    np.add.at(total.T, equal.group, coef.T)
+    return vectors[equal.first], np.bincount(labels[equal.first], minlength=len(counts)), total

@@ -49,20 +49,22 @@ def fingerprint(X: Any) -> bytes:
 
 
 class KeptPoints(NamedTuple):
-    """The points of linear machines, the costs of the rows, and the kind of problem that they belong to."""
+    """The points of linear machines, the costs of the rows, and a key that only fits of the same kind share."""
 
     points: list[Point]
     costs: Array
-    kind: tuple[Any, ...]
+    warm_key: tuple[Any, ...]
 
-    def starts(self, rows: list[Array | None], width: int, costs: Array, kind: tuple[Any, ...]) -> list[Point] | None:
+    def starts(
+        self, rows: list[Array | None], width: int, costs: Array, warm_key: tuple[Any, ...]
+    ) -> list[Point] | None:
         """Where machines on these ``rows`` with ``width`` weights start; None where they are others than before.
 
         Multipliers grow with their costs, so that they stay within bounds.
         """
         n = len(costs)
         fits = (
-            kind == self.kind
+            warm_key == self.warm_key
             and len(self.points) == len(rows)
             and len(self.costs) == n
             and self.points[0].v.shape[-1] == width

@@ -54,18 +54,19 @@ class Caller(Observer):
         return bool(self._function(seen))
 
 
-def watcher(observers: Sequence[Observer], job: int, read: Callable[[Point], Machine]) -> Watch:
-    """Tells everyone of a step of a job; True where one of them asks to stop. ``read`` makes a machine of a point."""
+def watcher(observers: Sequence[Observer], job: int, to_machine: Callable[[Point], Machine]) -> Watch:
+    """Tells all observers of a step; True where one of them asks to stop. ``to_machine`` makes a machine of a point."""
 
     def watch(seen: Progress, point: Callable[[], Point]) -> bool:
-        answers = [observer.step(job, seen, lambda: read(point())) for observer in observers]  # all of them hear of it
+        # A list: all of them hear of it, whatever the first one says.
+        answers = [observer.step(job, seen, lambda: to_machine(point())) for observer in observers]
         return any(answers)
 
     return watch
 
 
 @contextmanager
-def told(observers: Sequence[Observer], job: int) -> Iterator[None]:
+def observed(observers: Sequence[Observer], job: int) -> Iterator[None]:
     """Around the solve of a job, for everyone."""
     with ExitStack() as stack:
         for observer in observers:

@@ -234,7 +234,7 @@ class BoxQP:
             raise ValueError(f"alpha must hold one finite multiplier for each of the {self.n} rows.")
         return Point(beta=self.sign * alpha)
 
-    def shortfall(self, certificate: Certificate) -> float:
+    def optimality_error(self, certificate: Certificate) -> float:
         """The violation is held against ``tol``."""
         return certificate.violation / TOLERATED
 

@@ -66,7 +66,7 @@ class LinearJoint(JointProblem):
         """Zero weights, a row for each class, and no multipliers."""
         return Point(np.zeros((self.n_classes, self.design.d)), self.zeros())
 
-    def shortfall(self, certificate: Certificate) -> float:
+    def optimality_error(self, certificate: Certificate) -> float:
         """The relative gap is held against ``tol``."""
         return certificate.relative_gap
 
@@ -139,7 +139,7 @@ class KernelJoint(JointProblem):
         """No multipliers; they stand for the weights, which live in feature space."""
         return Point(self.zeros(), self.zeros())
 
-    def shortfall(self, certificate: Certificate) -> float:
+    def optimality_error(self, certificate: Certificate) -> float:
         """The violation is held against ``tol``."""
         return certificate.violation
 

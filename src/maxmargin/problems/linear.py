@@ -68,7 +68,7 @@ class LinearProblem:
         """Zero weights."""
         return Point(np.zeros(self.d))
 
-    def shortfall(self, certificate: Certificate) -> float:
+    def optimality_error(self, certificate: Certificate) -> float:
         """The relative gap is held against ``tol``."""
         return certificate.relative_gap
 

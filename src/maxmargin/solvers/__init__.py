@@ -9,7 +9,7 @@ from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Solution
 from maxmargin.solvers import choose, drive
 from maxmargin.solvers.box.hard import solve_hard
-from maxmargin.solvers.contract import Leg, Options
+from maxmargin.solvers.contract import Options, Stage
 from maxmargin.solvers.linear.flat import flat_solution
 
 
@@ -20,11 +20,11 @@ def solve(problem: Any, options: Options | None = None, solver: str = "auto") ->
     name runs alone, or raises where it does not apply.
     """
     options = options or Options()
-    legs = choose.choose(problem, solver)
+    stages = choose.choose(problem, solver)
     if isinstance(problem, BoxQP) and problem.hard:
-        return solve_hard(problem, legs, options)
+        return solve_hard(problem, stages, options)
     flat = flat_solution(problem, options) if isinstance(problem, LinearProblem) else None
-    return flat or drive.run(problem, legs, options)
+    return flat or drive.run(problem, stages, options)
 
 
-__all__ = ["Leg", "Options", "solve"]
+__all__ = ["Options", "Stage", "solve"]

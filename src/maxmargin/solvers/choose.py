@@ -9,41 +9,41 @@ from maxmargin.problems.box import BoxQP
 from maxmargin.problems.joint import KernelJoint, LinearJoint
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.solvers.box import choose as box
-from maxmargin.solvers.contract import Leg
+from maxmargin.solvers.contract import Stage
 from maxmargin.solvers.joint import choose as joint
 from maxmargin.solvers.linear import choose as linear
 
 
 @singledispatch
-def legs(problem: Any) -> list[Leg]:
+def stages(problem: Any) -> list[Stage]:
     """The solvers to run one after the other, as the problem's family thinks best."""
     raise TypeError(f"There is no solver for a problem of type {type(problem).__name__}.")
 
 
 @singledispatch
-def named(problem: Any) -> dict[str, Leg]:
+def named(problem: Any) -> dict[str, Stage]:
     """Solvers of the problem's family that may be asked for, by their names."""
     return {}
 
 
-legs.register(BoxQP, box.legs)
-legs.register(LinearProblem, linear.legs)
-legs.register(LinearJoint, joint.linear_legs)
-legs.register(KernelJoint, joint.kernel_legs)
+stages.register(BoxQP, box.stages)
+stages.register(LinearProblem, linear.stages)
+stages.register(LinearJoint, joint.linear_stages)
+stages.register(KernelJoint, joint.kernel_stages)
 named.register(BoxQP, box.named)
 named.register(LinearProblem, linear.named)
 named.register(LinearJoint, joint.named)
 
 
-def choose(problem: Any, solver: str = "auto") -> list[Leg]:
+def choose(problem: Any, solver: str = "auto") -> list[Stage]:
     """The solvers to run one after the other. A solver that was asked for runs alone, or raises."""
     if solver == "auto":
-        return legs(problem)
-    leg = named(problem).get(solver)
-    refusal = leg.solver.refuses(problem) if leg else f"choose 'auto'{_or_one_of(list(named(problem)))}."
-    if refusal or leg is None:
+        return stages(problem)
+    stage = named(problem).get(solver)
+    refusal = stage.solver.refuses(problem) if stage else f"choose 'auto'{_or_one_of(list(named(problem)))}."
+    if refusal or stage is None:
         raise ValueError(f"solver={solver!r} cannot be used here: {refusal}")
-    return [leg]
+    return [stage]
 
 
 def _or_one_of(names: list[str]) -> str:

@@ -63,7 +63,7 @@ class Problem(Protocol):
         """A feasible point, zero where that is feasible."""
         ...
 
-    def shortfall(self, certificate: Certificate) -> float:
+    def optimality_error(self, certificate: Certificate) -> float:
         """What of a certificate is held against ``tol``: the relative gap, or the violation."""
         ...
 
@@ -89,13 +89,13 @@ class Solver(ABC):
 
     name: ClassVar[str]
     exact: ClassVar[bool] = True  # False: cannot promise tol, so steps are limited and small problems not taken further
-    idle_steps: ClassVar[float] = float("inf")  # steps without a smaller shortfall after which no progress is left
+    idle_steps: ClassVar[float] = float("inf")  # steps without a smaller optimality error: no progress is left
     refinable: ClassVar[bool] = False  # whether scores worked out afresh free it where it is stuck
     finishes: ClassVar[bool] = False  # whether its goal already is the last digits that rounding leaves
 
     iterations: int = 0
     objective: float = 0.0
-    shortfall: float = float("inf")  # its own estimate of what is still to do, in units of tol
+    optimality_error: float = float("inf")  # its own estimate of what is still to do, in units of tol
     exhausted: bool = False  # further steps bring nothing
     options: Options
 
@@ -109,7 +109,7 @@ class Solver(ABC):
 
     @property
     def goal(self) -> float:
-        """The shortfall that it aims at; ``tol`` unless it is more ambitious. May change from step to step."""
+        """The optimality error that it aims at; ``tol`` unless it is more ambitious. May change from step to step."""
         return self.options.tol
 
     @abstractmethod
@@ -129,7 +129,7 @@ class Solver(ABC):
         return ""
 
 
-class Leg(NamedTuple):
+class Stage(NamedTuple):
     """A solver, why it runs, and its patience: it hands over when its gap falls less than tenfold in that many passes.
 
     ``settings`` are further arguments of the solver.

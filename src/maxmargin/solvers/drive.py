@@ -17,7 +17,7 @@ from maxmargin.core import limits
 from maxmargin.core.blas import blas_held
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Certificate, Point, Progress, Proof, Solution, Status, Trace, unproved
-from maxmargin.solvers.contract import OVERFLOW, Leg, Options, Overflow, Problem, Solver
+from maxmargin.solvers.contract import OVERFLOW, Options, Overflow, Problem, Solver, Stage
 from maxmargin.solvers.pace import Pace
 
 TIGHTENED = 0.3  # of the goal, each time the certificate does not agree that it is met
@@ -28,13 +28,13 @@ MOST_RESERVE = 0.5  # of a time limit, set aside for the proof
 NO_TIME = "time_limit left no time for the proof"
 
 
-def run(problem: Problem, legs: list[Leg], options: Options) -> Solution:
-    """Run the solvers of ``legs`` one after the other until ``tol`` is proved, or say how far they got."""
+def run(problem: Problem, stages: list[Stage], options: Options) -> Solution:
+    """Run the solvers of ``stages`` one after the other until ``tol`` is proved, or say how far they got."""
     # A solver whose numbers overflow raises Overflow, and the best point before that stays.
     with limits.limits() as active, blas_held(), np.errstate(over="ignore", invalid="ignore"):
-        work = _Solve(problem, legs, options, _Clock(options.time_limit, active))
+        work = _Solve(problem, stages, options, _Clock(options.time_limit, active))
         try:
-            work.to_the_end()
+            work.run_stages()
         except limits.OutOfTime:
             work.status = Status.TIME_LIMIT
         except (KeyboardInterrupt, limits.Cancelled):
@@ -89,7 +89,7 @@ class _Best:
             self.proof = Proof(proof.point.copied(), proof.certificate)
 
     def _within(self, certificate: Certificate) -> bool:
-        return self.problem.shortfall(certificate) <= self.tol
+        return self.problem.optimality_error(certificate) <= self.tol
 
     def _rank(self, certificate: Certificate) -> tuple[bool, float, float]:
         return not self._within(certificate), _finite(certificate.gap), _finite(certificate.violation)
@@ -101,40 +101,40 @@ def _finite(size: float) -> float:
 
 
 class _Solve:
-    """One solve in progress. The attributes from ``leg`` to ``unseen`` belong to the solver at work."""
+    """One solve in progress. The attributes from ``stage`` to ``unseen`` belong to the solver at work."""
 
-    def __init__(self, problem: Problem, legs: list[Leg], options: Options, clock: _Clock) -> None:
-        self.problem, self.legs, self.options, self.clock = problem, legs, options, clock
+    def __init__(self, problem: Problem, stages: list[Stage], options: Options, clock: _Clock) -> None:
+        self.problem, self.stages, self.options, self.clock = problem, stages, options, clock
         self.status = Status.STALLED
         self.history: list[Progress] = []
         self.best = _Best(problem, options.tol)
-        self.done = 0  # iterations of the legs before
+        self.done = 0  # iterations of the stages before
         self.overflowed = False
         self._at_zero: float | None = None
         self.start = options.start or problem.start()
-        self._begin(legs[0])
+        self._begin(stages[0])
 
-    def _begin(self, leg: Leg) -> None:
+    def _begin(self, stage: Stage) -> None:
         """Sets: what belongs to the solver at work."""
-        self.leg = leg
+        self.stage = stage
         self.solver: Solver | None = None
         self.aim = math.inf  # a goal below that of the solver itself
         self.attempts, self.refined_at = 0, -1
         self.unseen = True  # whether the point has changed since it was last proved
 
-    def to_the_end(self) -> None:
-        """Sets: status, history and best."""
-        for number, leg in enumerate(self.legs):
-            self._begin(leg if number == 0 else leg._replace(reason=f"took over: {leg.reason}"))
+    def run_stages(self) -> None:
+        """One solver after the other, until one ends the solve. Sets: status, history and best."""
+        for number, stage in enumerate(self.stages):
+            self._begin(stage if number == 0 else stage._replace(reason=f"took over: {stage.reason}"))
             self._set_time_aside()
             try:
-                self.solver = leg.solver(self.problem, self.start, self.options, **leg.settings)
+                self.solver = stage.solver(self.problem, self.start, self.options, **stage.settings)
                 self.status = self._run(self.solver)
             except Overflow:
                 self.status, self.overflowed = Status.STALLED, True
             if self.status is not Status.STALLED or self._ends_stalled():
                 return
-            if number + 1 < len(self.legs):
+            if number + 1 < len(self.stages):
                 self.start = self._start_of_next()
                 self.done += self.solver.iterations if self.solver else 0
 
@@ -163,13 +163,13 @@ class _Solve:
         """Steps of one solver until it is done or something stops it. Sets: best, history."""
         if not self.history and self._watch(solver):
             return Status.STOPPED
-        pace = Pace(self.problem.passes, solver.idle_steps, self.leg.patience)
+        pace = Pace(self.problem.passes, solver.idle_steps, self.stage.patience)
         while True:
-            if solver.shortfall <= self._goal(solver) or solver.exhausted:
+            if solver.optimality_error <= self._goal(solver) or solver.exhausted:
                 ended = self._judge(solver)
                 if ended:
                     return ended
-            pace.see(solver.shortfall, self.problem.passes)
+            pace.see(solver.optimality_error, self.problem.passes)
             if pace.too_slow or (self.best.proved and pace.settled):
                 return Status.STALLED
             left = self._most_iterations(solver) - self.done - solver.iterations
@@ -185,12 +185,12 @@ class _Solve:
 
     def _judge(self, solver: Solver) -> Status | None:
         """How a solver that thinks it is done ends; None where it is to go on. Sets: best, aim."""
-        met = solver.shortfall <= self._goal(solver)
+        met = solver.optimality_error <= self._goal(solver)
         proof = self._prove()
         if self.best.proved:
             if not self._goes_on(solver):
                 return Status.CONVERGED
-            self.aim = 0.5 * solver.shortfall
+            self.aim = 0.5 * solver.optimality_error
             return None
         if met or solver.refinable:
             return self._refine(solver, proof)
@@ -205,7 +205,7 @@ class _Solve:
         self.attempts, self.refined_at, self.unseen = self.attempts + 1, solver.iterations, True
         if solver.refinable:
             solver.refine(self._goal(solver), proof)
-            return Status.STALLED if solver.shortfall <= self._goal(solver) else None
+            return Status.STALLED if solver.optimality_error <= self._goal(solver) else None
         self.aim = TIGHTENED * self._goal(solver)
         solver.refine(self.aim, proof)
         return Status.STALLED if solver.exhausted else None
@@ -218,7 +218,7 @@ class _Solve:
         asked = self.options.to_the_end
         small = self.problem.n <= SMALL_ROWS if asked is None else asked
         able = solver.exact and not solver.finishes and not solver.exhausted
-        return small and able and solver.shortfall > 0.0
+        return small and able and solver.optimality_error > 0.0
 
     def _most_iterations(self, solver: Solver) -> float:
         if self.options.max_iter >= 0:
@@ -258,7 +258,7 @@ class _Solve:
     def _watch(self, solver: Solver) -> bool:
         """Record progress and tell the watcher; True where it asks to stop."""
         iterations = self.done + solver.iterations
-        seen = Progress(iterations, self.clock.elapsed, solver.shortfall, solver.objective)
+        seen = Progress(iterations, self.clock.elapsed, solver.optimality_error, solver.objective)
         self.history.append(seen)
         watch = self.options.watch
         return bool(watch(seen, lambda: solver.point)) if watch else False
@@ -280,8 +280,8 @@ class _Solve:
             certificate=certificate,
             trace=Trace(self.history),
             iterations=self.done + (self.solver.iterations if self.solver else 0),
-            solver=self.leg.solver.name,
-            reason=self.leg.reason,
+            solver=self.stage.solver.name,
+            reason=self.stage.reason,
             passes=self.problem.passes,
         )
 

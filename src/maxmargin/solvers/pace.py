@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-SLIGHTLY, HALF, TENTH = 0.9, 0.5, 0.1  # what the shortfall came down to, of what it was at the mark before
-PATIENT_STEPS = 12  # a small problem that has proved tol goes on until its shortfall is not halved in this many steps
+SLIGHTLY, HALF, TENTH = 0.9, 0.5, 0.1  # what the optimality error came down to, of what it was at the mark before
+PATIENT_STEPS = 12  # a small problem that has proved tol goes on until its error is not halved in this many steps
 
 
 class Pace:
-    """When a shortfall last came down by a tenth, to a half and to a tenth, counted in steps and in passes.
+    """When an optimality error last came down by a tenth, to a half and to a tenth, counted in steps and in passes.
 
     ``idle_steps`` is how many steps may go by before it comes down slightly, ``patience`` how many passes before it is
     a tenth.
@@ -21,13 +21,13 @@ class Pace:
         self._lowest = dict.fromkeys((SLIGHTLY, HALF, TENTH), math.inf)
         self._at: dict[float, tuple[int, float]] = dict.fromkeys(self._lowest, (0, passes))
 
-    def see(self, shortfall: float, passes: float) -> None:
-        """The shortfall after ``steps`` steps and ``passes`` passes so far. Sets: passes, the marks."""
+    def see(self, error: float, passes: float) -> None:
+        """The error after ``steps`` steps and ``passes`` passes so far. Sets: passes, the marks."""
         self.passes = passes
         for factor, lowest in self._lowest.items():
-            # A shortfall that is zero already does not come down any more.
-            if shortfall < lowest and (shortfall <= factor * lowest or lowest == math.inf):
-                self._lowest[factor], self._at[factor] = shortfall, (self.steps, passes)
+            # An error that is zero already does not come down any more.
+            if error < lowest and (error <= factor * lowest or lowest == math.inf):
+                self._lowest[factor], self._at[factor] = error, (self.steps, passes)
 
     @property
     def too_slow(self) -> bool:
@@ -42,6 +42,6 @@ class Pace:
         return self._since(HALF)[0] >= PATIENT_STEPS
 
     def _since(self, factor: float) -> tuple[int, float]:
-        """Steps and passes since the shortfall last came down by ``factor``."""
+        """Steps and passes since the error last came down by ``factor``."""
         step, passes = self._at[factor]
         return self.steps - step, self.passes - passes

@@ -22,7 +22,7 @@ def two_sides(gram):
 
 def plan(kernel=GAUSSIAN, bias=Bias.FREE, job=None, **parts):
     job = job or Job(None, (len(Y),), lambda gram: soft_margin(gram, SIGNS, 1.0, bias=bias))
-    return KernelPlan(kernel, X, [job], bias, parts.pop("effort", Effort(1e-3)), reach=1.0, **parts)
+    return KernelPlan(kernel, X, [job], bias, parts.pop("effort", Effort(1e-3)), usual_bound=1.0, **parts)
 
 
 @pytest.mark.parametrize("bias", list(Bias))
@@ -77,11 +77,11 @@ def test_a_solution_is_judged_by_its_job():
         raise ValueError("no machine")
 
     with pytest.raises(ValueError, match="no machine"):
-        machines.solve(plan(job=Job(None, (200,), two_sides, accept=refuse)))
+        machines.solve(plan(job=Job(None, (200,), two_sides, finish=refuse)))
 
 
 def test_coefficients_are_read_as_the_job_says():
-    job = Job(None, (200,), two_sides, read=lambda coef, biases: (2.0 * coef, 2.0 * biases))
+    job = Job(None, (200,), two_sides, to_machine=lambda coef, biases: (2.0 * coef, 2.0 * biases))
     plain, doubled = (machines.solve(plan(job=each)).machines[0] for each in (None, job))
     np.testing.assert_array_equal(doubled.coef, 2.0 * plain.coef)
     np.testing.assert_array_equal(doubled.biases, 2.0 * plain.biases)

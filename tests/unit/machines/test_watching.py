@@ -7,7 +7,7 @@ import pytest
 
 from maxmargin.core import limits
 from maxmargin.machines import Caller, Machine, Observer, Printer
-from maxmargin.machines.watching import TimeShares, told, watcher
+from maxmargin.machines.watching import TimeShares, observed, watcher
 from maxmargin.problems.solution import Point, Progress
 
 SEEN = Progress(3, 0.5, 0.25, -1.0)
@@ -82,7 +82,7 @@ def test_a_machine_is_made_only_for_those_who_look_at_it():
 
 def test_everyone_hears_of_the_begin_and_the_end_of_a_job():
     both = Recorder(), Recorder()
-    with told([*both, Observer()], 2):
+    with observed([*both, Observer()], 2):
         assert both[1].heard == [("begin", 2)]
     assert both[0].heard == both[1].heard == [("begin", 2), ("end", 2)]
 

@@ -9,7 +9,7 @@ import pytest
 from maxmargin.certificates import prove
 from maxmargin.core import limits
 from maxmargin.problems.solution import Certificate, Point, Proof, Status
-from maxmargin.solvers import Leg, Options, drive
+from maxmargin.solvers import Options, Stage, drive
 from maxmargin.solvers.contract import Overflow, Solver
 from tests.clocks import LOOK, every_look_takes_time
 
@@ -26,7 +26,7 @@ class Parabola:
     def start(self):
         return Point(np.array([8.0]))
 
-    def shortfall(self, certificate):
+    def optimality_error(self, certificate):
         return certificate.violation
 
     def bias_of(self, point):
@@ -71,8 +71,8 @@ class Walker(Solver):
         self._look()
 
     def _look(self):
-        self.shortfall = self.honesty * abs(float(self.x[0]))
-        self.objective = -self.shortfall
+        self.optimality_error = self.honesty * abs(float(self.x[0]))
+        self.objective = -self.optimality_error
         self.exhausted = self.iterations >= self.lasts
 
 
@@ -107,16 +107,16 @@ class Impossible(Walker):
         raise Overflow
 
 
-def run(*legs, problem=None, **options):
-    return drive.run(problem or Parabola(), list(legs), Options(**({"tol": 0.1} | options)))
+def run(*stages, problem=None, **options):
+    return drive.run(problem or Parabola(), list(stages), Options(**({"tol": 0.1} | options)))
 
 
-def leg(solver=Walker, patience=math.inf, **settings):
-    return Leg(solver, f"to see {solver.name}", patience, settings)
+def stage(solver=Walker, patience=math.inf, **settings):
+    return Stage(solver, f"to see {solver.name}", patience, settings)
 
 
 def test_an_honest_solver_converges_and_its_history_begins_at_the_start():
-    found = run(leg())
+    found = run(stage())
     assert found.status is Status.CONVERGED
     assert found.trace.column("iteration") == list(range(8))
     assert found.trace.column("violation") == [8.0 * 0.5**k for k in range(8)]
@@ -129,7 +129,7 @@ def test_an_honest_solver_converges_and_its_history_begins_at_the_start():
 @pytest.mark.parametrize("lasts", [math.inf, 0, 3])
 @pytest.mark.parametrize("honesty", [0.0, 1e-30])
 def test_a_solver_that_lies_is_never_believed(solver, n, lasts, honesty):
-    found = run(leg(solver, factor=1.0, honesty=honesty, lasts=lasts), problem=Parabola(n))
+    found = run(stage(solver, factor=1.0, honesty=honesty, lasts=lasts), problem=Parabola(n))
     assert found.status is Status.STALLED
     assert found.certificate.violation == 8.0
 
@@ -137,37 +137,37 @@ def test_a_solver_that_lies_is_never_believed(solver, n, lasts, honesty):
 def test_a_solver_that_exaggerates_is_sent_back_with_lower_goals(monkeypatch):
     made = []
     monkeypatch.setattr(Walker, "_look", lambda self, look=Walker._look: (made.append(self), look(self)))
-    found = run(leg(honesty=0.01))
+    found = run(stage(honesty=0.01))
     assert found.status is Status.CONVERGED
     assert found.certificate.violation <= 0.1
     np.testing.assert_allclose(made[0].goals, 0.1 * drive.TIGHTENED ** np.arange(1, len(made[0].goals) + 1))
 
 
 def test_numbers_that_overflow_hand_over():
-    found = run(leg(Overflowing), leg())
+    found = run(stage(Overflowing), stage())
     assert found.status is Status.CONVERGED
     assert (found.solver, found.reason) == ("walker", "took over: to see walker")
     assert found.trace.column("iteration") == [0, 1, 3, 4, 5, 6, 7]
     assert found.trace.column("violation")[2] == 1.0  # from where the first one got
-    also = run(leg(Impossible), leg())
+    also = run(stage(Impossible), stage())
     assert also.status is Status.CONVERGED
     assert also.trace.column("iteration") == list(range(8))
 
 
 def test_the_next_solver_does_not_start_from_a_point_that_is_worse_than_zero():
-    found = run(leg(factor=3.0, lasts=2), leg(), start=Point(np.array([9.0])))
+    found = run(stage(factor=3.0, lasts=2), stage(), start=Point(np.array([9.0])))
     assert found.status is Status.CONVERGED
     assert found.trace.column("violation")[:4] == [9.0, 27.0, 81.0, 4.0]  # half of the problem's own start
 
 
 def test_numbers_that_overflow_without_a_better_point_are_an_error():
     with pytest.raises(ValueError, match="scale the features"):
-        run(leg(Impossible))
+        run(stage(Impossible))
     with pytest.raises(ValueError, match="scale the features"):
-        run(leg(Overflowing, factor=2.0))
+        run(stage(Overflowing, factor=2.0))
     with pytest.raises(ValueError, match="scale the features"):
-        run(leg(factor=1e200, lasts=3), start=Point(np.array([1e200])))
-    kept = run(leg(Overflowing))  # better than zero
+        run(stage(factor=1e200, lasts=3), start=Point(np.array([1e200])))
+    kept = run(stage(Overflowing))  # better than zero
     assert kept.status is Status.STALLED
     assert kept.certificate.violation == 2.0
 
@@ -180,7 +180,7 @@ def test_watchers_stop_at_the_start_and_later():
             seen.append((progress, float(point().v[0])))
             return progress.iteration == when
 
-        found = run(leg(), watch=watch)
+        found = run(stage(), watch=watch)
         assert found.status is Status.STOPPED
         assert [progress for progress, _ in seen] == list(found.trace)
         assert [x for _, x in seen] == [8.0 * 0.5**k for k in range(when + 1)]
@@ -188,23 +188,23 @@ def test_watchers_stop_at_the_start_and_later():
 
 
 def test_iterations_are_limited_over_all_solvers():
-    assert run(leg(), max_iter=0).status is Status.ITERATION_LIMIT
-    found = run(leg(factor=0.9, lasts=2), leg(factor=0.9), max_iter=5)
+    assert run(stage(), max_iter=0).status is Status.ITERATION_LIMIT
+    found = run(stage(factor=0.9, lasts=2), stage(factor=0.9), max_iter=5)
     assert (found.status, found.iterations) == (Status.ITERATION_LIMIT, 5)
     assert found.certificate.violation == pytest.approx(8.0 * 0.9**5)
-    endless = run(leg(Inexact, factor=1.0))
+    endless = run(stage(Inexact, factor=1.0))
     assert (endless.status, endless.iterations) == (Status.ITERATION_LIMIT, drive.UNPROMISING)
-    there = run(leg(honesty=100.0), max_iter=9)  # too modest: the proof says that it is within tol
+    there = run(stage(honesty=100.0), max_iter=9)  # too modest: the proof says that it is within tol
     assert there.status is Status.CONVERGED
 
 
 def test_small_problems_are_solved_to_the_end():
-    ends = {name: run(leg(solver), problem=Parabola(SMALL)).point.v[0] for name, solver in kinds().items()}
+    ends = {name: run(stage(solver), problem=Parabola(SMALL)).point.v[0] for name, solver in kinds().items()}
     assert ends["walker"] == 0.0
     assert ends["finishing"] == ends["inexact"] == 0.0625
-    assert run(leg(), problem=Parabola(SMALL), to_the_end=False).point.v[0] == 0.0625
-    assert run(leg(), problem=Parabola(LARGE), to_the_end=True).point.v[0] == 0.0
-    slow = run(leg(factor=0.97), problem=Parabola(SMALL))
+    assert run(stage(), problem=Parabola(SMALL), to_the_end=False).point.v[0] == 0.0625
+    assert run(stage(), problem=Parabola(LARGE), to_the_end=True).point.v[0] == 0.0
+    slow = run(stage(factor=0.97), problem=Parabola(SMALL))
     assert slow.status is Status.CONVERGED
     assert 0.05 < slow.point.v[0] < 0.1  # not halved in some steps
 
@@ -229,10 +229,10 @@ class Stuck(Refinable):
 
 def test_scores_worked_out_afresh_free_a_solver_that_is_stuck():
     problem = Parabola()
-    found = run(leg(Stuck), problem=problem)
+    found = run(stage(Stuck), problem=problem)
     assert found.status is Status.CONVERGED
     assert problem.proofs == 3  # after three steps, after six, and at the end
-    plain = run(leg(lasts=3))
+    plain = run(stage(lasts=3))
     assert (plain.status, plain.iterations) == (Status.STALLED, 3)
 
 
@@ -247,18 +247,18 @@ class Immovable(Refinable):
 
 def test_a_solver_that_does_not_move_after_a_refinement_is_given_up():
     problem = Parabola()
-    found = run(leg(Immovable), problem=problem)
+    found = run(stage(Immovable), problem=problem)
     assert (found.status, problem.proofs) == (Status.STALLED, 2)
 
 
 def test_the_best_point_is_kept():
-    found = run(leg(lasts=3), leg(factor=2.0, lasts=2))
+    found = run(stage(lasts=3), stage(factor=2.0, lasts=2))
     assert found.status is Status.STALLED
     assert found.certificate.violation == found.point.v[0] == 1.0
 
 
 def test_slow_solvers_hand_over():
-    found = run(leg(factor=0.99, patience=20.0), leg())
+    found = run(stage(factor=0.99, patience=20.0), stage())
     assert found.status is Status.CONVERGED
     assert found.reason.startswith("took over")
 
@@ -266,16 +266,16 @@ def test_slow_solvers_hand_over():
         name = "idle"
         idle_steps = 30
 
-    idle = run(leg(Idle, factor=1.0))
+    idle = run(stage(Idle, factor=1.0))
     assert (idle.status, idle.iterations) == (Status.STALLED, 31)
 
 
 def test_time_limits_leave_time_for_the_proof(monkeypatch):
     every_look_takes_time(monkeypatch)
-    found = run(leg(factor=1.0), time_limit=0.05)
+    found = run(stage(factor=1.0), time_limit=0.05)
     assert found.status is Status.TIME_LIMIT
     assert found.certificate.violation == 8.0
-    half = run(leg(factor=1.0), problem=Parabola(proof_seconds=100.0), time_limit=0.1)
+    half = run(stage(factor=1.0), problem=Parabola(proof_seconds=100.0), time_limit=0.1)
     assert half.status is Status.TIME_LIMIT
     assert half.trace[-1].seconds == pytest.approx(0.05, abs=10 * LOOK)  # at most half of the limit is set aside
 
@@ -283,7 +283,7 @@ def test_time_limits_leave_time_for_the_proof(monkeypatch):
 def test_a_proof_that_runs_out_of_time_is_said_to_be_missing():
     problem = Parabola()
     problem.out_of_time = True
-    found = run(leg(), problem=problem, time_limit=10.0)
+    found = run(stage(), problem=problem, time_limit=10.0)
     assert found.status is Status.TIME_LIMIT
     assert found.certificate.reason == drive.NO_TIME
     assert math.isnan(found.certificate.gap)
@@ -298,9 +298,9 @@ def test_interrupts_are_raised_or_keep_the_point(error):
             raise error
 
     with pytest.raises(error):
-        run(leg(), watch=watch)
+        run(stage(), watch=watch)
     with limits.limits() as fit:
-        found = run(leg(), watch=watch, interrupt="keep")
+        found = run(stage(), watch=watch, interrupt="keep")
         assert isinstance(fit.cancel, threading.Event)
         assert fit.cancel.is_set()  # the other problems of the fit end too
     assert found.status is Status.INTERRUPTED

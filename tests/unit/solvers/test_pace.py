@@ -7,11 +7,11 @@ import pytest
 from maxmargin.solvers.pace import PATIENT_STEPS, Pace
 
 
-def told(pace, shortfalls, passes=1.0):
-    """What a pace says after each of these shortfalls, a step and some passes apart."""
+def told(pace, errors, passes=1.0):
+    """What a pace says after each of these errors, a step and some passes apart."""
     said = []
-    for shortfall in shortfalls:
-        pace.see(shortfall, pace.passes + passes)
+    for optimality_error in errors:
+        pace.see(optimality_error, pace.passes + passes)
         said.append((pace.too_slow, pace.settled))
         pace.steps += 1
     return said

@@ -55,9 +55,9 @@ class ClassTasks:
         self,
         state: Callable[[Task, Any], Any],
         start: Array | None,
-        accept: Callable[[str], Callable[[Any, Solution], Solution]],
+        finish: Callable[[str], Callable[[Any, Solution], Solution]],
     ) -> list[Job]:
-        """A job for each task: ``state(task, gram)`` is its problem, ``accept(sides)`` judges its solution.
+        """A job for each task: ``state(task, gram)`` is its problem, ``finish(sides)`` judges its solution.
 
         ``start`` are coefficients in the layout of ``coefficients``.
         """
@@ -70,7 +70,7 @@ class ClassTasks:
                 name=task.name if len(self.tasks) > 1 else "",
                 start=None if starts is None else Point(beta=starts[number]),
                 parts=self._parts(number),
-                accept=accept(self._sides(number)),
+                finish=finish(self._sides(number)),
             )
             for number, task in enumerate(self.tasks)
         ]

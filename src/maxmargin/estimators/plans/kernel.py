@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from maxmargin.core.equal_rows import EqualRows, all_different, by_class, find_equal, find_equal_among_many
 from maxmargin.core.rows import Array
-from maxmargin.core.twins import Twins, by_class, find_twins, find_twins_among_many, no_twins
 from maxmargin.estimators.plans.effort import effort_of
 from maxmargin.estimators.plans.kernel_choice import resolve_kernel
 from maxmargin.kernels import Kernel
@@ -24,54 +24,54 @@ from maxmargin.problems.solution import Solution, Status, combine
 
 
 class Rows(NamedTuple):
-    """The different rows of weight above zero that a machine learns from; equal ones of one kind are one row.
+    """The different rows of weight above zero that a machine learns from; equal ones with equal targets are one row.
 
-    ``used`` are the given rows of weight above zero; row ``used[i]`` is solved as row ``twins.group[i]``. ``weights``
+    ``used`` are the given rows of weight above zero; row ``used[i]`` is solved as row ``equal.group[i]``. ``weights``
     are sums over equal rows, and ``shape`` is that of the given data.
     """
 
     X: Any
-    kinds: Array
+    target_ids: Array
     weights: Array
     used: Array
-    twins: Twins
+    equal: EqualRows
     kernel: Kernel
     shape: tuple[int, ...]
 
     def of(self, values: Array) -> Array:
         """Of values for each given row, those of the different rows: equal ones have equal values."""
-        return values[self.used][self.twins.first]
+        return values[self.used][self.equal.first]
 
     def merged(self, coef: Array | None) -> Array | None:
         """Coefficients for each given row (machines, rows) as those of the different rows."""
         if coef is None:
             return None
-        total = np.zeros((len(coef), len(self.kinds)))
-        np.add.at(total.T, self.twins.group, coef[:, self.used].T)
+        total = np.zeros((len(coef), len(self.target_ids)))
+        np.add.at(total.T, self.equal.group, coef[:, self.used].T)
         return total
 
 
-def read_rows(estimator: Any, X: Any, weights: Array, kinds: Array, grouped: bool = False) -> Rows:
-    """Checked data of a kernel machine. ``kinds`` are integers: only rows of one kind (class, target) can be equal.
+def read_rows(estimator: Any, X: Any, weights: Array, target_ids: Array, grouped: bool = False) -> Rows:
+    """Checked data of a kernel machine. ``target_ids`` are integers: rows of different classes or targets differ.
 
-    ``grouped`` is whether the rows of a kind come one after the other.
+    ``grouped`` is whether the rows of a class come one after the other.
     """
     used = np.flatnonzero(weights)
     kernel = resolve_kernel(estimator.kernel, estimator.degree, estimator.coef0, estimator.gamma, X, weights)
     some = X if len(used) == X.shape[0] else kernel.rows(X, used)
-    kinds, weights = kinds[used], weights[used]
-    twins = no_twins(len(used))
+    target_ids, weights = target_ids[used], weights[used]
+    equal = all_different(len(used))
     if not (kernel.of_positions or kernel.of_objects):
-        find = find_twins if len(used) <= SMALL_ROWS else find_twins_among_many
-        twins = find(some, kinds, weights)
+        find = find_equal if len(used) <= SMALL_ROWS else find_equal_among_many
+        equal = find(some, target_ids, weights)
     if grouped:
-        twins = by_class(twins, kinds[twins.first])
-    if not np.array_equal(twins.first, np.arange(len(used))):
-        some, kinds = kernel.rows(some, twins.first), kinds[twins.first]
-    return Rows(some, kinds, np.bincount(twins.group, weights=weights), used, twins, kernel, X.shape)
+        equal = by_class(equal, target_ids[equal.first])
+    if not np.array_equal(equal.first, np.arange(len(used))):
+        some, target_ids = kernel.rows(some, equal.first), target_ids[equal.first]
+    return Rows(some, target_ids, np.bincount(equal.group, weights=weights), used, equal, kernel, X.shape)
 
 
-def reach_of(loss: Any, costs: Array) -> float:
+def usual_bound_of(loss: Any, costs: Array) -> float:
     """The usual bound of a multiplier: a few rows that stand for many equal ones do not count.
 
     Infinite for the hard margin; zero for losses whose multipliers have no bound, and stay small.
@@ -87,22 +87,22 @@ def kernel_plan(
     rows: Rows,
     jobs: list[Job],
     bias: Bias,
-    reach: float,
+    usual_bound: float,
     begun: float,
     segments: tuple[slice, ...] = (),
     movable: bool = True,
 ) -> KernelPlan:
-    """The plan of ``jobs`` on these rows; see ``machines.plan`` for ``reach``, ``segments`` and ``movable``."""
+    """The plan of ``jobs`` on these rows; see ``machines.plan`` for ``usual_bound``, ``segments`` and ``movable``."""
     order = None
     if estimator.random_state is not None:
-        order = check_random_state(estimator.random_state).permutation(len(rows.kinds))
+        order = check_random_state(estimator.random_state).permutation(len(rows.target_ids))
     return KernelPlan(
         kernel=rows.kernel,
         X=rows.X,
         jobs=jobs,
         bias=bias,
         effort=effort_of(estimator, begun, shrinking=estimator.shrinking, order=order),
-        reach=reach,
+        usual_bound=usual_bound,
         memory=None if estimator.cache_size is None else int(estimator.cache_size * 2**20),
         segments=segments,
         movable=movable,
@@ -111,24 +111,24 @@ def kernel_plan(
     )
 
 
-def expansion(rows: Rows, coef: Array, machines: list[Machine], by_kind: bool = False) -> dict[str, Any]:
+def expansion(rows: Rows, coef: Array, machines: list[Machine], by_target: bool = False) -> dict[str, Any]:
     """Attributes that make a machine of coefficients (a column for each different row): support vectors and biases.
 
-    ``by_kind`` is whether support vectors come one kind after the other; else they come in the order of the rows.
+    ``by_target`` is whether support vectors come one class after the other; else they come in the order of the rows.
     """
-    given = coef[:, rows.twins.group] * rows.twins.share
+    given = coef[:, rows.equal.group] * rows.equal.share
     support = np.flatnonzero(given.any(axis=0))
     counts = np.array([len(support)])
-    if by_kind:
-        kinds = rows.kinds[rows.twins.group]
-        support = support[np.argsort(kinds[support], kind="stable")]
-        counts = np.bincount(kinds[support], minlength=int(rows.kinds.max()) + 1)
+    if by_target:
+        target_ids = rows.target_ids[rows.equal.group]
+        support = support[np.argsort(target_ids[support], kind="stable")]
+        counts = np.bincount(target_ids[support], minlength=int(rows.target_ids.max()) + 1)
     weights = [machine.weights for machine in machines]
     return {
         "shape_fit_": rows.shape,
         "kernel_": rows.kernel,
         "support_": rows.used[support].astype(np.int32),
-        "support_vectors_": np.empty((0, 0)) if rows.kernel.of_positions else rows.X[rows.twins.group[support]],
+        "support_vectors_": np.empty((0, 0)) if rows.kernel.of_positions else rows.X[rows.equal.group[support]],
         "n_support_": counts.astype(np.int32),
         "dual_coef_": given[:, support],
         "intercept_": np.concatenate([machine.biases for machine in machines]),

@@ -24,13 +24,13 @@ def cost_of(estimator: Any, weights: Array) -> float:
 
 
 def linear_starts(
-    estimator: Any, X: Any, rows: list[Array | None], costs: Array, kind: tuple[Any, ...], bias: Bias
+    estimator: Any, X: Any, rows: list[Array | None], costs: Array, warm_key: tuple[Any, ...], bias: Bias
 ) -> list[Point | None]:
     """Where machines on these ``rows`` of X start: where the last fit ended, if that is to be gone on from."""
     kept: KeptPoints | None = getattr(estimator, "_kept", None) if estimator.warm_start else None
     if kept is None:
         return [None] * len(rows)
-    starts = kept.starts(rows, X.shape[1] + (bias is not Bias.NONE), costs, kind)
+    starts = kept.starts(rows, X.shape[1] + (bias is not Bias.NONE), costs, warm_key)
     if starts is None:
         afresh("the data have another shape or other classes")
         return [None] * len(rows)
@@ -44,10 +44,10 @@ def linear_plan(
     bias: Bias,
     costs: Array,
     begun: float,
-    kind: tuple[Any, ...] = (),
+    warm_key: tuple[Any, ...] = (),
     screen: bool = False,
 ) -> LinearPlan:
-    """The plan of ``jobs`` on these rows; see ``machines.plan`` for ``kind`` and ``screen``."""
+    """The plan of ``jobs`` on these rows; see ``machines.plan`` for ``warm_key`` and ``screen``."""
     scale = {Bias.NONE: 0.0, Bias.FREE: 1.0, Bias.REGULARIZED: float(estimator.intercept_scaling)}
     seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
     return LinearPlan(
@@ -56,7 +56,7 @@ def linear_plan(
         scale=scale[bias],
         effort=effort_of(estimator, begun, seed=seed, solver=estimator.solver),
         costs=costs,
-        kind=kind,
+        warm_key=warm_key,
         screen=screen,
         keep=estimator.warm_start,
     )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from maxmargin.problems.box import BoxQP
 from maxmargin.solvers.box.smo import SMO
-from maxmargin.solvers.contract import Leg
+from maxmargin.solvers.contract import Stage
 
 
-def legs(problem: BoxQP) -> list[Leg]:
+def stages(problem: BoxQP) -> list[Stage]:
     """Sequential minimal optimisation."""
-    return [Leg(SMO, f"kernel values in chunks ({problem.n} rows)")]
+    return [Stage(SMO, f"kernel values in chunks ({problem.n} rows)")]
 
 
-def named(problem: BoxQP) -> dict[str, Leg]:
+def named(problem: BoxQP) -> dict[str, Stage]:
     """Solvers that may be asked for, by their names."""
-    return {SMO.name: Leg(SMO, "as asked for")}
+    return {SMO.name: Stage(SMO, "as asked for")}

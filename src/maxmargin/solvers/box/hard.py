@@ -21,7 +21,7 @@ from maxmargin.problems.solution import Point, Solution, Status, Trace
 from maxmargin.solvers.box.groups import take_steps
 from maxmargin.solvers.box.newton import polish
 from maxmargin.solvers.box.steps import Block
-from maxmargin.solvers.contract import Leg, Options
+from maxmargin.solvers.contract import Options, Stage
 from maxmargin.solvers.drive import run
 
 FIRST_BOUND = 1e2  # times 1 / max K_ii: alpha has the size of 1 / margin^2
@@ -29,13 +29,13 @@ GROWTH = 1e8  # classes that overlap are mostly found out under the first bound;
 ATTEMPTS = 20
 
 
-def solve_hard(problem: BoxQP, legs: list[Leg], options: Options) -> Solution:
+def solve_hard(problem: BoxQP, stages: list[Stage], options: Options) -> Solution:
     """The hard margin's solution, or status infeasible with weights that prove it."""
     begun = limits.now()
     bound = FIRST_BOUND / max(float(np.max(problem.gram.diagonal)), np.finfo(float).tiny)
     last, trace, iterations = GROWTH**2 * bound, Trace(), 0
     while True:
-        solution = run(_limited(problem, bound), legs, _what_is_left(options, begun, iterations))
+        solution = run(_limited(problem, bound), stages, _what_is_left(options, begun, iterations))
         trace, iterations = trace.then(solution.trace), iterations + solution.iterations
         proof = prove_box(problem, solution.point)
         found = solution._replace(point=proof.point, certificate=proof.certificate, trace=trace, iterations=iterations)

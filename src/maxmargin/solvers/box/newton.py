@@ -6,8 +6,8 @@ step d maximises the objective over F, with E_ig = 1 where row i is in group g:
     [K_FF + R   E] [d]   [v_F - kink sign(beta_F)]
     [E'         0] [b] = [0                      ]      (no border for rows without a group)
 
-and is cut where the first multiplier meets its bound or its kink, and then leaves F. K_FF may be singular (twins, more
-free rows than features): a little is added to its diagonal and the system is solved again for the rest, as in the
+and is cut where the first multiplier meets its bound or its kink, and then leaves F. K_FF may be singular (equal rows,
+more free rows than features): a little is added to its diagonal and the system is solved again for the rest, as in the
 proximal point method, which converges to the exact step wherever that exists.
 """
 

@@ -46,8 +46,8 @@ STEP_ROUNDING = 2.0**-20  # of the largest multiplier: what float32 steps may be
 class SMO(Solver):
     """State and steps of one solve: multipliers, their gradient v, the working set (newest last) and its K.
 
-    ``whole`` is whether all rows are one working set, ``finish`` whether it goes on to the last digits. Its shortfall
-    is the violation of the optimality conditions.
+    ``whole`` is whether all rows are one working set, ``finish`` whether it goes on to the last digits. Its
+    optimality error is the violation of the optimality conditions.
     """
 
     name: ClassVar[str] = "smo"
@@ -91,12 +91,12 @@ class SMO(Solver):
         self._settle()
 
     def _look(self) -> None:
-        """Sets: shortfall, what a score is uncertain by, and the objective.
+        """Sets: optimality_error, what a score is uncertain by, and the objective.
 
         p'beta - 1/2 beta'(K + R) beta = 1/2 (p + v)'beta, minus the kinks.
         """
         self._standing: Standing = standing(self.problem, self.beta, self.v)
-        self.shortfall = self._standing.violation
+        self.optimality_error = self._standing.violation
         sizes = np.abs(self.beta)
         self._rounding = 4.0 * float(np.finfo(float).eps) * self._largest * float(sizes.sum())
         kinks = float(self.problem.kink @ sizes) if self._kinked else 0.0
@@ -177,10 +177,10 @@ class SMO(Solver):
         tol = self.options.tol
         if self.finish:
             return max(SMALL_STEPS, self._rounding)
-        if rows == self.problem.n and self.shortfall > tol:
+        if rows == self.problem.n and self.optimality_error > tol:
             enough = tol * (AIM if self._attempts == 1 else AIM_AGAIN)
             return max(enough, 0.5 * self.goal)
-        return max(INNER * self.shortfall, 0.5 * self.goal)
+        return max(INNER * self.optimality_error, 0.5 * self.goal)
 
     def _precision(self, block: Block, v: Array, beta: Array) -> Any:
         """The type of v inside a chunk: that of K, but float64 where large multipliers would round by more than tol."""
@@ -195,14 +195,14 @@ class SMO(Solver):
         return np.float32 if STEP_ROUNDING * size <= self.options.tol else np.float64
 
     def _judge(self, changed: bool, moving: bool) -> None:
-        """Sets: shortfall, objective, and exhausted, where further steps bring nothing but rounding."""
+        """Sets: optimality_error, objective, and exhausted, where further steps bring nothing but rounding."""
         before = self.objective
         self._look()
-        moved = changed and (moving or self.shortfall < self._best)
-        self._idle = 0 if self.shortfall < 0.5 * self._best else self._idle + 1
+        moved = changed and (moving or self.optimality_error < self._best)
+        self._idle = 0 if self.optimality_error < 0.5 * self._best else self._idle + 1
         self._flat = 0 if self.objective > before + RISE * abs(before) else self._flat + 1
-        self._best = min(self._best, self.shortfall)
-        at_end = self.shortfall <= self.options.tol and self._idle >= PATIENCE
+        self._best = min(self._best, self.optimality_error)
+        at_end = self.optimality_error <= self.options.tol and self._idle >= PATIENCE
         self.exhausted = at_end or (not moved and self._idle > 0) or self._flat >= MANY
         allowed = min(max(INDEFINITE_STEPS * self.problem.n, LEAST_INDEFINITE), MOST_INDEFINITE)
         if self.iterations > allowed:
@@ -211,7 +211,7 @@ class SMO(Solver):
 
     def _settle(self) -> None:
         """Sets: exhausted, where the goal, which grows with the multipliers' rounding, is reached."""
-        self.exhausted |= self.shortfall <= self.goal
+        self.exhausted |= self.optimality_error <= self.goal
 
     def _to_the_end(self) -> bool:
         wanted = self.options.to_the_end

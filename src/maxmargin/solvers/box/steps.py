@@ -16,7 +16,7 @@ from maxmargin.certificates.kkt import downward, upward
 from maxmargin.core.jit import jit, larger, smaller
 from maxmargin.core.rows import Array
 
-# Curvature below this fraction of K_ii + K_jj is rounding (twins, indefinite kernels): the step then runs to the box.
+# Curvature below this fraction of K_ii + K_jj is rounding (equal rows, indefinite kernels): the step runs to the box.
 CURVATURE_FLOOR = 1e-15
 CURVATURE_FLOOR32 = 1e-7
 TINY = 1e-300

@@ -24,7 +24,7 @@ from maxmargin.problems.joint import KernelJoint
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Point, Proof
 from maxmargin.solvers.contract import Options, Solver
-from maxmargin.solvers.joint.face import ENOUGH, TO_THE_END, Ground, climb
+from maxmargin.solvers.joint.face import ENOUGH, TO_THE_END, FaceProblem, climb
 
 CHUNK = 2048  # letter: 3,072 took 1.5 times as long, 6,144 four times
 FIRST = 256  # rows of the first working set; it doubles
@@ -53,7 +53,7 @@ class Chunk(NamedTuple):
 
 
 class JointBlocks(Solver):
-    """State and steps of one solve. ``shortfall`` is the largest violation of a row's optimality conditions.
+    """State and steps of one solve. ``optimality_error`` is the largest violation of a row's optimality conditions.
 
     Few rows are given up when it is not halved in ``patience`` steps.
     """
@@ -105,12 +105,12 @@ class JointBlocks(Solver):
         """Better multipliers of the working set. Sets: _reached."""
         problem, K = self.problem, self.K
         labels, costs = problem.labels[rows], problem.costs[rows]
-        ground = Ground(problem.loss, labels, costs, lambda D: (K @ D.astype(K.dtype)).astype(np.float64))
+        face = FaceProblem(problem.loss, labels, costs, lambda D: (K @ D.astype(K.dtype)).astype(np.float64))
         chunk = Chunk(K, self.gram.diagonal[rows], labels, costs, problem.loss)
         beta, scores = before.copy(), self.F[rows]
         self._reached = beta
         small = problem.n <= SMALL_ROWS
-        enough = max(INNER * self.shortfall, SMALL_GOAL if small else 0.3 * self.aim)
+        enough = max(INNER * self.optimality_error, SMALL_GOAL if small else 0.3 * self.aim)
         best, idle, burst = np.inf, 0, SMALL_BURST if small else BURST
         for _ in range(SMALL_ROUNDS if small else PASSES // BURST):
             by_class = np.ascontiguousarray(scores.T)
@@ -121,7 +121,7 @@ class JointBlocks(Solver):
             if worst <= enough or idle >= STUCK:
                 break
             extent = TO_THE_END if small else ENOUGH
-            beta, scores = climb(ground, np.ascontiguousarray(by_class.T), beta, extent)
+            beta, scores = climb(face, np.ascontiguousarray(by_class.T), beta, extent)
             self._reached = beta
 
     def _choose(self) -> None:
@@ -149,7 +149,7 @@ class JointBlocks(Solver):
             self.gram.give_back(older)
 
     def _look(self) -> None:
-        """Sets: violations, shortfall, objective, exhausted."""
+        """Sets: violations, optimality_error, objective, exhausted."""
         problem, n = self.problem, self.problem.n
         self.violations, self._open = np.empty(n), np.empty(n, np.bool_)
         sums = np.zeros((-(-n // ROWS), 2))
@@ -164,15 +164,15 @@ class JointBlocks(Solver):
         thread_map(part, range(len(sums)), self.gram.n_jobs)
         conjugates, squares = sums.sum(axis=0)
         before, self.objective = self.objective, -conjugates - 0.5 * squares
-        self.shortfall = float(self.violations.max())
-        moves = self.shortfall < 0.9 * self._best or self.objective > before + RISE * abs(before)
+        self.optimality_error = float(self.violations.max())
+        moves = self.optimality_error < 0.9 * self._best or self.objective > before + RISE * abs(before)
         self._idle = 0 if moves else self._idle + 1
-        self._best = min(self._best, self.shortfall)
-        if self.shortfall <= 0.5 * self._halved:
-            self._halved, self._halved_at = self.shortfall, self.iterations
+        self._best = min(self._best, self.optimality_error)
+        if self.optimality_error <= 0.5 * self._halved:
+            self._halved, self._halved_at = self.optimality_error, self.iterations
         slow = self.iterations - self._halved_at > self.patience
-        small = n <= SMALL_ROWS and (self.shortfall <= SMALL_GOAL or slow)
-        self.exhausted = self._idle > IDLE or self.shortfall == 0.0 or small
+        small = n <= SMALL_ROWS and (self.optimality_error <= SMALL_GOAL or slow)
+        self.exhausted = self._idle > IDLE or self.optimality_error == 0.0 or small
 
 
 @jit(reductions=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from maxmargin.problems.joint import KernelJoint, LinearJoint
 from maxmargin.problems.sizes import SMALL_ROWS
-from maxmargin.solvers.contract import Leg, Solver
+from maxmargin.solvers.contract import Solver, Stage
 from maxmargin.solvers.joint.blocks import JointBlocks
 from maxmargin.solvers.joint.coordinate import JointCD
 from maxmargin.solvers.joint.interior import JointInterior, affordable, work
@@ -21,33 +21,33 @@ QUICK_WORK = 1e8  # multiplications to build a Newton system: up to here 20 of t
 NAMED: dict[str, type[Solver]] = {JointCD.name: JointCD}
 
 
-def named(problem: LinearJoint) -> dict[str, Leg]:
+def named(problem: LinearJoint) -> dict[str, Stage]:
     """What each of them does alone."""
-    return {name: Leg(cls, "as asked for", ENDLESS) for name, cls in NAMED.items()}
+    return {name: Stage(cls, "as asked for", ENDLESS) for name, cls in NAMED.items()}
 
 
-def linear_legs(problem: LinearJoint) -> list[Leg]:
+def linear_stages(problem: LinearJoint) -> list[Stage]:
     """The solvers to run one after the other."""
     shape = f"{problem.n} rows, {problem.n_classes} classes of {problem.design.d} weights"
-    descent = Leg(JointCD, f"a joint machine ({shape})", ENDLESS)
+    descent = Stage(JointCD, f"a joint machine ({shape})", ENDLESS)
     few, newton = problem.n <= SMALL_ROWS, affordable(problem)
     patience = {"patience": HURRY if newton else PATIENCE}
-    blocks = Leg(LinearBlocks, f"few rows, solved to the end ({shape})", settings=patience)
+    blocks = Stage(LinearBlocks, f"few rows, solved to the end ({shape})", settings=patience)
     other = blocks if few else descent
     if not newton:
         return [other]
-    interior = Leg(JointInterior, f"small Newton systems ({shape})")
+    interior = Stage(JointInterior, f"small Newton systems ({shape})")
     if few or work(problem) <= QUICK_WORK:
         return [interior, other]
     reason = f"{JointCD.name} made too little progress"
     return [descent._replace(patience=HANDOVER), interior._replace(reason=reason), descent]
 
 
-def kernel_legs(problem: KernelJoint) -> list[Leg]:
+def kernel_stages(problem: KernelJoint) -> list[Stage]:
     """Blocks, which end most problems sooner; where they do not, interior points, and blocks for the last digits."""
     reason = f"a joint machine with a kernel ({problem.n} rows)"
     if not affordable(problem):
-        return [Leg(JointBlocks, reason, settings={"patience": PATIENCE})]
-    blocks = Leg(JointBlocks, reason, settings={"patience": HURRY})
-    interior = Leg(JointInterior, f"{JointBlocks.name} made too little progress")
+        return [Stage(JointBlocks, reason, settings={"patience": PATIENCE})]
+    blocks = Stage(JointBlocks, reason, settings={"patience": HURRY})
+    interior = Stage(JointInterior, f"{JointBlocks.name} made too little progress")
     return [blocks, interior, blocks._replace(reason="the last digits")]

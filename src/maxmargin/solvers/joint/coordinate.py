@@ -113,12 +113,12 @@ class JointCD(Solver):
         for _ in range(int(min(STEP_EPOCHS, most))):
             work += len(self.order) / problem.n * problem.design.entries * problem.n_classes
             self._epoch()
-            if work > STEP_WORK or self.shortfall <= self.aim:
+            if work > STEP_WORK or self.optimality_error <= self.aim:
                 break
             limits.checkpoint()
 
     def _epoch(self) -> None:
-        """One visit to every row in ``order``. Sets: order, slack, shortfall, objective."""
+        """One visit to every row in ``order``. Sets: order, slack, optimality_error, objective."""
         problem, design = self.problem, self.problem.design
         everyone = len(self.order) == problem.n and int(self.candidates.counts.min()) == problem.n_classes
         kept, sums = _visit(
@@ -130,7 +130,7 @@ class JointCD(Solver):
         primal = 0.5 * square + sums[LOSSES]
         self.order, self.slack = kept, sums[WORST]
         if everyone:
-            self.shortfall, self._primal = sums[GAPS] / max(primal, 1e-300), primal
+            self.optimality_error, self._primal = sums[GAPS] / max(primal, 1e-300), primal
             self.objective = -0.5 * square - sums[CONJUGATES]
             self._calm = CALM * self.slack
         elif self.slack <= self._calm or sums[GAPS] <= 0.5 * self.aim * self._primal:

@@ -24,7 +24,7 @@ ENOUGH = 0.05  # of the gradient's norm: more would be lost when the end point i
 TO_THE_END = 1e-9  # the same for problems of few rows
 
 
-class Ground(NamedTuple):
+class FaceProblem(NamedTuple):
     """Some rows of a joint problem, and ``apply(D)`` = K D among them."""
 
     loss: Any
@@ -33,29 +33,29 @@ class Ground(NamedTuple):
     apply: Callable[[Array], Array]
 
 
-def climb(ground: Ground, scores: Array, B: Array, enough: float = ENOUGH) -> tuple[Array, Array]:
+def climb(face: FaceProblem, scores: Array, B: Array, enough: float = ENOUGH) -> tuple[Array, Array]:
     """Multipliers with a larger dual value and their scores; those given where there are none."""
-    rows = ground.loss, ground.labels, ground.costs
-    change = _ascent(ground, scores, B, enough)
-    target = B + _directions(ground.labels, change)
+    rows = face.loss, face.labels, face.costs
+    change = _ascent(face, scores, B, enough)
+    target = B + _directions(face.labels, change)
     all_inside(*rows, target)
     D = target - B
     if not D.any():
         return B, scores
-    KD = ground.apply(D)
+    KD = face.apply(D)
     slope, curvature = _along(*rows, scores, B, D, KD)
     if slope <= 0.0:
         return B, scores
     step = min(1.0, slope / curvature) if curvature > 0.0 else 1.0
     if step < 1.0 and enough == TO_THE_END:  # part of the way leaves no multiplier at a bound, and the face as it was
         target = _to_the_bound(*rows, B, change)
-        return target, scores + ground.apply(target - B)
+        return target, scores + face.apply(target - B)
     return (target if step == 1.0 else B + step * D), scores + step * KD
 
 
-def _ascent(ground: Ground, scores: Array, B: Array, enough: float) -> Array:
+def _ascent(face: FaceProblem, scores: Array, B: Array, enough: float) -> Array:
     """Conjugate gradients towards the maximum on the face of B, as changes of a."""
-    rows = ground.loss, ground.labels, ground.costs
+    rows = face.loss, face.labels, face.costs
     R, change = np.empty_like(B), np.zeros_like(B)
     _gradient(*rows, scores, B, R)
     first = square = float(np.vdot(R, R))
@@ -65,7 +65,7 @@ def _ascent(ground: Ground, scores: Array, B: Array, enough: float) -> Array:
         if square <= enough**2 * first or (number >= MOST and _crosses(*rows, B, change)):
             break
         limits.checkpoint()
-        HP = ground.apply(_directions(ground.labels, P))
+        HP = face.apply(_directions(face.labels, P))
         _curved(*rows, B, P, HP)
         curvature = float(np.vdot(P, HP))
         if curvature <= 0.0:

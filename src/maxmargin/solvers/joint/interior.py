@@ -98,8 +98,9 @@ def eigenrows(K: Array) -> Array:
 class JointInterior(Solver):
     """State and steps of one solve. It starts in the middle: a point near its bounds is no help to this method.
 
-    ``shortfall`` is what of a certificate is held against tol, the relative gap of a linear machine or the violation of
-    another; it, ``point`` and ``objective`` are those of the best step so far, because the last ones end in rounding.
+    ``optimality_error`` is what of a certificate is held against tol, the relative gap of a linear machine or the
+    violation of another; it, ``point`` and ``objective`` are those of the best step so far, because the last ones end
+    in rounding.
     """
 
     name = "interior"
@@ -136,11 +137,11 @@ class JointInterior(Solver):
         self.state, length = self.program.newton_step(self.state)
         self.iterations += 1
         self._judge()
-        idle = self.iterations - self._best_at > (IDLE if self.shortfall < NEAR else IDLE_FAR)
-        self.exhausted = idle or length < SHORT or self.shortfall <= (ROUNDED if self.linear else SETTLED)
+        idle = self.iterations - self._best_at > (IDLE if self.optimality_error < NEAR else IDLE_FAR)
+        self.exhausted = idle or length < SHORT or self.optimality_error <= (ROUNDED if self.linear else SETTLED)
 
     def _judge(self) -> None:
-        """Sets, where the state is the best so far: W, B, shortfall, objective."""
+        """Sets, where the state is the best so far: W, B, optimality_error, objective."""
         rows = self.turned.rows
         for snapped in (True, False) if self.linear else (True,):
             B = self.program.multipliers(self.state, snapped)
@@ -149,8 +150,8 @@ class JointInterior(Solver):
             losses, conjugates, gaps, worst = terms(self.problem, rows @ W, B)
             primal, off = 0.5 * float(np.vdot(W, W)) + losses, W - Q
             gap = (0.5 * float(np.vdot(off, off)) + gaps) / max(primal, TINY) if self.linear else worst
-            if gap < self.shortfall:
-                self.W, self.B, self.shortfall, self._best_at = W, B, gap, self.iterations
+            if gap < self.optimality_error:
+                self.W, self.B, self.optimality_error, self._best_at = W, B, gap, self.iterations
                 self.objective = -0.5 * float(np.vdot(Q, Q)) - conjugates
 
 

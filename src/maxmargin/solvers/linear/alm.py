@@ -102,7 +102,7 @@ class ALM(Solver):
         self.descent.damping = DAMPING * np.count_nonzero(self.descent.kappa) / self.problem.n
 
     def _judge(self) -> None:
-        """Sets: objective (dual), shortfall (the relative gap) and its parts, of the smooth problem and the rows."""
+        """Sets: objective (dual), optimality_error (relative gap) and its parts, of the smooth problem and the rows."""
         problem, descent = self.problem, self.descent
         v, q = descent.v[problem.penalized], descent.q[problem.penalized]
         losses, conjugates, self._rows, _ = fenchel_young(
@@ -110,4 +110,4 @@ class ALM(Solver):
         )
         primal, self.objective = 0.5 * float(v @ v) + losses, -0.5 * float(q @ q) - conjugates
         self._inner = descent.stationarity(descent.q)
-        self.shortfall = relative(self._inner + self._rows, primal)
+        self.optimality_error = relative(self._inner + self._rows, primal)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from maxmargin.losses.base import compiled, has_curvature
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.sizes import SMALL_ROWS
-from maxmargin.solvers.contract import Leg, Solver
+from maxmargin.solvers.contract import Solver, Stage
 from maxmargin.solvers.linear.alm import ALM
 from maxmargin.solvers.linear.coordinate import DualCD
 from maxmargin.solvers.linear.descent import DENSE_WIDTH
@@ -32,46 +32,46 @@ NAMED: dict[str, type[Solver]] = {cls.name: cls for cls in (Newton, ALM, DualCD,
 NAMED_L1 = NAMED | {ProximalNewton.name: ProximalNewton}
 
 
-def named(problem: LinearProblem) -> dict[str, Leg]:
+def named(problem: LinearProblem) -> dict[str, Stage]:
     """What each of them does alone."""
     classes = NAMED_L1 if problem.penalty == "l1" else NAMED
-    return {name: Leg(cls, "as asked for") for name, cls in classes.items()}
+    return {name: Stage(cls, "as asked for") for name, cls in classes.items()}
 
 
-def legs(problem: LinearProblem) -> list[Leg]:
+def stages(problem: LinearProblem) -> list[Stage]:
     """The solvers to run one after the other."""
     shape = f"{problem.n} rows, {problem.d} weights"
     wide, sparse = problem.d > DENSE_WIDTH, problem.design.sparse
     if problem.penalty == "l1":
-        return [Leg(ProximalNewton, f"the l1 penalty: proximal Newton steps on the features that matter ({shape})")]
+        return [Stage(ProximalNewton, f"the l1 penalty: proximal Newton steps on the features that matter ({shape})")]
     if not compiled(problem.loss):
         if has_curvature(problem.loss):
-            return [Leg(Newton, f"a loss of your own with a second derivative ({shape})")]
-        return [Leg(GradientDescent, f"a loss of your own without a second derivative ({shape})")]
+            return [Stage(Newton, f"a loss of your own with a second derivative ({shape})")]
+        return [Stage(GradientDescent, f"a loss of your own without a second derivative ({shape})")]
     if problem.n <= SMALL_ROWS and wide and not has_curvature(problem.loss):
-        return [Leg(ALM, f"few rows, solved to the end ({shape})"), Leg(DualCD, "alm stalled", LAST_PATIENCE)]
+        return [Stage(ALM, f"few rows, solved to the end ({shape})"), Stage(DualCD, "alm stalled", LAST_PATIENCE)]
     if wide and not problem.loss.bounded_rows:
         return [
-            Leg(Newton, f"a smooth loss; its multipliers never rest ({shape})"),
-            Leg(DualCD, "newton stalled", LAST_PATIENCE),
+            Stage(Newton, f"a smooth loss; its multipliers never rest ({shape})"),
+            Stage(DualCD, "newton stalled", LAST_PATIENCE),
         ]
     if wide:
         second = Newton if has_curvature(problem.loss) else ALM
         return [
-            Leg(DualCD, f"more features than a Hessian may have ({shape})", WIDE_PATIENCE),
-            Leg(second, "dual_cd made too little progress"),
+            Stage(DualCD, f"more features than a Hessian may have ({shape})", WIDE_PATIENCE),
+            Stage(second, "dual_cd made too little progress"),
         ]
     if has_curvature(problem.loss):
-        return [Leg(Newton, f"a smooth loss and a small Hessian ({shape})"), Leg(ALM, "newton stalled")]
-    second = Leg(ALM, f"a loss with a kink and small Newton systems ({shape})")
+        return [Stage(Newton, f"a smooth loss and a small Hessian ({shape})"), Stage(ALM, "newton stalled")]
+    second = Stage(ALM, f"a loss with a kink and small Newton systems ({shape})")
     cheap_passes = sparse or problem.d >= COSTLY_WIDTH
     if problem.n <= SMALL_ROWS or not cheap_passes:
-        return [second, Leg(DualCD, "alm stalled", LAST_PATIENCE)]
+        return [second, Stage(DualCD, "alm stalled", LAST_PATIENCE)]
     easy = float(problem.costs.mean()) * float(problem.design.squared_norms().mean()) <= EASY
     if sparse and not easy:
-        return [second, Leg(DualCD, "alm stalled", LAST_PATIENCE)]
+        return [second, Stage(DualCD, "alm stalled", LAST_PATIENCE)]
     if sparse:
-        first = Leg(DualCD, f"sparse rows and a small C make its passes cheap and few ({shape})", PATIENCE)
+        first = Stage(DualCD, f"sparse rows and a small C make its passes cheap and few ({shape})", PATIENCE)
     else:
-        first = Leg(DualCD, f"a Hessian costs many of its passes ({shape})", PATIENCE if easy else IMPATIENCE)
+        first = Stage(DualCD, f"a Hessian costs many of its passes ({shape})", PATIENCE if easy else IMPATIENCE)
     return [first, second._replace(reason="dual_cd made too little progress")]

@@ -112,12 +112,12 @@ class DualCD(Solver):
             share = len(self.order) / max(1, self.problem.n)
             self._epoch()
             visited += share * design.entries
-            if visited > STEP_ENTRIES or self.shortfall <= self.aim:
+            if visited > STEP_ENTRIES or self.optimality_error <= self.aim:
                 return
             limits.checkpoint()
 
     def _epoch(self) -> None:
-        """One visit to every row in ``order``. Sets: order, slack, shortfall, objective."""
+        """One visit to every row in ``order``. Sets: order, slack, optimality_error, objective."""
         problem, design = self.problem, self.problem.design
         everyone = len(self.order) == problem.n
         room = Room(self.bias, self.rho if problem.free_bias else design.scale**2, *self.slack)
@@ -139,7 +139,7 @@ class DualCD(Solver):
         worst = max(fell, grew)
         self.slack = (fell, grew) if problem.loss.one_sided else (worst, worst)
         if everyone:
-            self.shortfall, self._primal = gap / max(primal, 1e-300), primal
+            self.optimality_error, self._primal = gap / max(primal, 1e-300), primal
             self.objective = -0.5 * float(w @ w) - sums[CONJUGATES]
             self._calm = CALM * worst
         elif worst <= self._calm or gap <= 0.5 * self.aim * self._primal:

@@ -53,9 +53,9 @@ class GradientDescent(Solver):
         self.exhausted = self.objective >= before and self.length < 1e-18
 
     def _judge(self) -> None:
-        """Sets: objective (primal) and shortfall (the relative gap, estimated)."""
+        """Sets: objective (primal) and optimality_error (the relative gap, estimated)."""
         problem, descent = self.problem, self.descent
         v = descent.v[problem.penalized]
         self.objective = 0.5 * float(v @ v) + total(problem.loss, problem.y, problem.costs, descent.z)
         rows = fenchel_young(problem.loss, problem.y, problem.costs, descent.z, descent.beta)[2]
-        self.shortfall = relative(min(rows, 1e300) + descent.stationarity(descent.q), self.objective)
+        self.optimality_error = relative(min(rows, 1e300) + descent.stationarity(descent.q), self.objective)

@@ -132,7 +132,7 @@ class ProximalNewton(Solver):
             t *= 0.5
 
     def _look(self) -> None:
-        """Multipliers, sums and the gap at the present point. Sets: beta, kappa, q, objective, shortfall."""
+        """Multipliers, sums and the gap at the present point. Sets: beta, kappa, q, objective, optimality_error."""
         problem = self.problem
         multipliers(problem.loss, problem.y, problem.costs, self.z, self.beta, self.kappa)
         self.q = problem.design.combine(self.beta)
@@ -142,7 +142,7 @@ class ProximalNewton(Solver):
         self.objective = norm + losses
         bias = abs(float(self.q[-1])) * (1.0 + abs(float(self.v[-1]))) if problem.free_bias else 0.0
         slack = max(0.0, norm - float((self.penalty * self.v) @ self.q) / excess)
-        self.shortfall = relative(slack + rows + bias, self.objective)
+        self.optimality_error = relative(slack + rows + bias, self.objective)
 
 
 @jit()

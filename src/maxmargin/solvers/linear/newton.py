@@ -49,20 +49,20 @@ class Newton(Solver):
 
     def step(self, most: float = np.inf) -> None:
         """One Newton step."""
-        descent, before = self.descent, (self.objective, self.shortfall)
+        descent, before = self.descent, (self.objective, self.optimality_error)
         whole = np.count_nonzero(descent.kappa) < 2 * self._sample
-        length = descent.move(descent.direction(self._sample, accuracy=min(0.1, np.sqrt(self.shortfall))))
+        length = descent.move(descent.direction(self._sample, accuracy=min(0.1, np.sqrt(self.optimality_error))))
         descent.damp(length)
         self.iterations += 1
         self._sample *= GROWTH
         self._judge()
-        better = self.objective < before[0] or self.shortfall < before[1]
+        better = self.objective < before[0] or self.optimality_error < before[1]
         self._idle = 0 if better or not whole else self._idle + 1
         self.exhausted = length == 0.0 or self._idle == IDLE
 
     def _judge(self) -> None:
-        """Sets: objective (primal) and shortfall (the relative gap, estimated)."""
+        """Sets: objective (primal) and optimality_error (the relative gap, estimated)."""
         problem, descent = self.problem, self.descent
         v = descent.v[problem.penalized]
         self.objective = 0.5 * float(v @ v) + total(problem.loss, problem.y, problem.costs, descent.z)
-        self.shortfall = relative(descent.stationarity(descent.q), self.objective)
+        self.optimality_error = relative(descent.stationarity(descent.q), self.objective)

@@ -157,9 +157,9 @@ class AveragedSGD(Solver):
         self._judge()
 
     def _judge(self) -> None:
-        """Sets: objective (primal) and shortfall (the relative gap)."""
+        """Sets: objective (primal) and optimality_error (the relative gap)."""
         certificate = prove_linear(self.problem, self.point).certificate
-        self.objective, self.shortfall = certificate.primal, certificate.relative_gap
+        self.objective, self.optimality_error = certificate.primal, certificate.relative_gap
 
 
 @jit(reductions=True)

@@ -44,9 +44,9 @@ def test_bounds_are_met_exactly_and_the_sum_is_kept():
 def test_twins_of_both_classes_do_not_divide_by_zero():
     K = np.ones((2, 2))
     lower, upper = np.array([0.0, -2.0]), np.array([2.0, 0.0])
-    twins = Block(K, np.ones(2), np.zeros(2), lower, upper, np.zeros(2))
+    equal_rows = Block(K, np.ones(2), np.zeros(2), lower, upper, np.zeros(2))
     v, beta = np.array([1.0, -1.0]), np.zeros(2)
-    pair_steps(twins, v, beta, 1e-3, 100)
+    pair_steps(equal_rows, v, beta, 1e-3, 100)
     np.testing.assert_array_equal(beta, [2.0, -2.0])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin.losses.multiclass import all_inside
-from maxmargin.solvers.joint.face import ENOUGH, TO_THE_END, Ground, climb
+from maxmargin.solvers.joint.face import ENOUGH, TO_THE_END, FaceProblem, climb
 from tests.joint_helpers import JOINT_LOSSES, name_of
 
 N, CLASSES = 8, 4
@@ -37,13 +37,13 @@ def assert_feasible(loss, labels, costs, B):
 
 
 def problem(loss, seed, cost):
-    """Ground of random rows, their K, and multipliers within their sets, some of them at bounds."""
+    """FaceProblem of random rows, their K, and multipliers within their sets, some of them at bounds."""
     rng = np.random.default_rng(seed)
     X, labels, costs = rng.normal(size=(N, 3)), rng.integers(0, CLASSES, N), np.full(N, cost)
     K = X @ X.T + 1.0
     B = as_multipliers(cost * rng.random((N, CLASSES)) * (rng.random((N, CLASSES)) < 0.7), labels)
     all_inside(loss, labels, costs, B)
-    return Ground(loss, labels, costs, lambda D: K @ D), K, B
+    return FaceProblem(loss, labels, costs, lambda D: K @ D), K, B
 
 
 @pytest.mark.parametrize("loss", JOINT_LOSSES, ids=name_of)
@@ -52,16 +52,16 @@ def problem(loss, seed, cost):
 def test_the_dual_rises_and_multipliers_stay_in_their_sets(loss, enough, cost):
     rises = 0
     for seed in range(10):
-        ground, K, B = problem(loss, seed, cost)
-        before, start = dual(loss, ground.labels, ground.costs, K, B), B.copy()
-        made, scores = climb(ground, K @ B, B, enough)
-        after = dual(loss, ground.labels, ground.costs, K, made)
+        face, K, B = problem(loss, seed, cost)
+        before, start = dual(loss, face.labels, face.costs, K, B), B.copy()
+        made, scores = climb(face, K @ B, B, enough)
+        after = dual(loss, face.labels, face.costs, K, made)
         np.testing.assert_array_equal(B, start)
         assert after >= before - 1e-12 * max(1.0, abs(before))
         rises += after > before + 1e-6 * abs(before)
-        assert_feasible(loss, ground.labels, ground.costs, made)
+        assert_feasible(loss, face.labels, face.costs, made)
         np.testing.assert_allclose(scores, K @ made, atol=1e-10)
-        others = np.arange(CLASSES) != ground.labels[:, None]
+        others = np.arange(CLASSES) != face.labels[:, None]
         assert not made[others & (start == 0.0)].any()  # a face keeps what is at zero there
     assert rises >= 8
 
@@ -94,7 +94,7 @@ def test_the_dense_solution_where_no_bound_is_met(loss):
     assert best[others].min() > 0.0
     assert best.sum(axis=1).max() < 5.0
     B = as_multipliers(best * rng.uniform(0.5, 1.5, best.shape), labels)
-    made, scores = climb(Ground(loss, labels, costs, lambda D: K @ D), K @ B, B, TO_THE_END)
+    made, scores = climb(FaceProblem(loss, labels, costs, lambda D: K @ D), K @ B, B, TO_THE_END)
     np.testing.assert_allclose(made, as_multipliers(best, labels), atol=1e-8)
     np.testing.assert_allclose(scores, K @ made, atol=1e-10)
 
@@ -103,6 +103,6 @@ def test_the_dense_solution_where_no_bound_is_met(loss):
 def test_a_point_without_free_multipliers_stays(loss):
     labels, K = np.arange(N) % CLASSES, np.eye(N)
     B = np.zeros((N, CLASSES))
-    made, scores = climb(Ground(loss, labels, np.ones(N), lambda D: K @ D), K @ B, B)
+    made, scores = climb(FaceProblem(loss, labels, np.ones(N), lambda D: K @ D), K @ B, B)
     assert made is B
     assert not scores.any()

@@ -59,7 +59,7 @@ def test_linear_machines_reach_the_optimum_of_a_conic_solver(loss, k):
     proof = certify(problem, solver.point)
     assert proof.relative_gap <= 1e-11
     assert proof.violation <= 1e-6
-    assert solver.shortfall == pytest.approx(proof.relative_gap, abs=1e-12)  # the proof counts rounding
+    assert solver.optimality_error == pytest.approx(proof.relative_gap, abs=1e-12)  # the proof counts rounding
     optimum = joint_optimum_by_clarabel(np.column_stack([X, np.ones(40)]), labels, costs, loss)
     assert proof.primal == pytest.approx(optimum, rel=1e-6)
     assert solver.objective == pytest.approx(optimum, rel=1e-6)
@@ -86,7 +86,7 @@ def test_every_point_on_the_way_is_feasible(loss):
         proof = certify(problem, solver.point)
         assert proof.moved == 0.0
         assert proof.dual <= proof.primal * (1 + 1e-12)
-        gaps.append(solver.shortfall)
+        gaps.append(solver.optimality_error)
     assert gaps == sorted(gaps, reverse=True)  # the best so far
 
 

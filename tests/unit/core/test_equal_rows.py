@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from maxmargin.core import twins
-from maxmargin.core.twins import find_twins
+from maxmargin.core import equal_rows
+from maxmargin.core.equal_rows import find_equal
 
 STORES = [np.asarray, sparse.csr_array]
 
@@ -33,7 +33,7 @@ def test_both_ways_find_the_same_groups(dtype, seed):
     X[rng.random(X.shape) < 0.1] = -0.0
     labels, weights = rng.integers(0, 2, size=60), rng.random(60) + 0.1
     wanted = expected(X, labels)
-    for find in (twins.find_twins, twins.find_twins_among_many):
+    for find in (equal_rows.find_equal, equal_rows.find_equal_among_many):
         for form in (X, sparse.csr_array(X)):
             found = find(form, labels, weights)
             assert groups_of(found) == wanted
@@ -42,19 +42,19 @@ def test_both_ways_find_the_same_groups(dtype, seed):
 
 
 def test_equal_hashes_of_different_rows_are_told_apart(monkeypatch):
-    monkeypatch.setattr(twins, "_multipliers", lambda count: np.zeros(count, np.uint64))
+    monkeypatch.setattr(equal_rows, "_multipliers", lambda count: np.zeros(count, np.uint64))
     X = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])
-    found = twins.find_twins_among_many(X, np.zeros(3, np.int64), np.ones(3))
+    found = equal_rows.find_equal_among_many(X, np.zeros(3, np.int64), np.ones(3))
     assert groups_of(found) == [(0, 2), (1,)]
-    found = twins.find_twins_among_many(sparse.csr_array(X), np.zeros(3, np.int64), np.ones(3))
+    found = equal_rows.find_equal_among_many(sparse.csr_array(X), np.zeros(3, np.int64), np.ones(3))
     assert groups_of(found) == [(0, 2), (1,)]
 
 
 def test_sorting_by_class_keeps_the_groups():
     labels = np.array([1, 0, 1, 0, 2])
     X = np.array([[1.0], [2.0], [1.0], [3.0], [4.0]])
-    found = twins.find_twins_among_many(X, labels, np.ones(5))
-    ordered = twins.by_class(found, labels[found.first])
+    found = equal_rows.find_equal_among_many(X, labels, np.ones(5))
+    ordered = equal_rows.by_class(found, labels[found.first])
     assert (np.diff(labels[ordered.first]) >= 0).all()
     assert groups_of(ordered) == groups_of(found)
 
@@ -63,10 +63,10 @@ def test_sorting_by_class_keeps_the_groups():
 def test_twins_are_found_and_ordered_by_content(store):
     base = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, -0.0], [0.0, 2.0], [1.0, 0.0]])
     labels, weights = np.array([0, 1, 0, 0, 0]), np.array([1.0, 1.0, 2.0, 1.0, 1.0])
-    twins = find_twins(store(base), labels, weights)
-    assert twins.group[0] == twins.group[2] == twins.group[4]
-    assert len(set(twins.group[[0, 1, 3]])) == 3
-    np.testing.assert_allclose(twins.share, [0.25, 1, 0.5, 1, 0.25])
+    equal = find_equal(store(base), labels, weights)
+    assert equal.group[0] == equal.group[2] == equal.group[4]
+    assert len(set(equal.group[[0, 1, 3]])) == 3
+    np.testing.assert_allclose(equal.share, [0.25, 1, 0.5, 1, 0.25])
     shuffled = np.array([3, 0, 4, 1, 2])
-    again = find_twins(store(base[shuffled]), labels[shuffled], weights[shuffled])
-    np.testing.assert_array_equal(base[twins.first], base[shuffled][again.first])
+    again = find_equal(store(base[shuffled]), labels[shuffled], weights[shuffled])
+    np.testing.assert_array_equal(base[equal.first], base[shuffled][again.first])

@@ -20,7 +20,7 @@ WIDE = 1000  # features from which on rows are compared by their hashes
 CHECKED_AT_ONCE = 1 << 20
 
 
-class Twins(NamedTuple):
+class EqualRows(NamedTuple):
     """``first``: one row of each group; ``group``: the group of each row; ``share``: its part of the group's weight."""
 
     first: Array
@@ -28,12 +28,12 @@ class Twins(NamedTuple):
     share: Array
 
 
-def no_twins(n: int) -> Twins:
+def all_different(n: int) -> EqualRows:
     """Every row for itself, in the given order."""
-    return Twins(np.arange(n), np.arange(n), np.ones(n))
+    return EqualRows(np.arange(n), np.arange(n), np.ones(n))
 
 
-def find_twins(X: Any, labels: Array, weights: Array) -> Twins:
+def find_equal(X: Any, labels: Array, weights: Array) -> EqualRows:
     """Groups of rows of ``X`` that are equal and have the same label, in an order given by their content.
 
     That is the order of their bytes. Wide rows would take long to sort and to copy, so they come in the order of their
@@ -41,14 +41,14 @@ def find_twins(X: Any, labels: Array, weights: Array) -> Twins:
     """
     if X.shape[1] > WIDE:
         leader, hashes = _leaders(X, labels)
-        twins = _grouped(*np.unique(leader, return_inverse=True), weights)
-        return by_class(twins, hashes[twins.first])
+        equal = _grouped(*np.unique(leader, return_inverse=True), weights)
+        return by_class(equal, hashes[equal.first])
     _, first, group = np.unique(_contents(X, labels), return_index=True, return_inverse=True)
     return _grouped(first, group, weights)
 
 
-def find_twins_among_many(X: Any, labels: Array, weights: Array) -> Twins:
-    """As ``find_twins``, in the order in which the groups occur: rows are compared only where their hashes agree."""
+def find_equal_among_many(X: Any, labels: Array, weights: Array) -> EqualRows:
+    """As ``find_equal``, in the order in which the groups occur: rows are compared only where their hashes agree."""
     return _grouped(*np.unique(_leaders(X, labels)[0], return_inverse=True), weights)
 
 
@@ -62,17 +62,17 @@ def _leaders(X: Any, labels: Array) -> tuple[Array, Array]:
     return leader, hashes
 
 
-def _grouped(first: Array, group: Array, weights: Array) -> Twins:
+def _grouped(first: Array, group: Array, weights: Array) -> EqualRows:
     total = np.bincount(group, weights=weights)
-    return Twins(first, group, weights / total[group])
+    return EqualRows(first, group, weights / total[group])
 
 
-def by_class(twins: Twins, labels: Array) -> Twins:
+def by_class(equal: EqualRows, labels: Array) -> EqualRows:
     """The same groups, those of the first class first. ``labels``, or other keys to sort by, belong to the groups."""
     order = np.argsort(labels, kind="stable")
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    return Twins(twins.first[order], place[twins.group], twins.share)
+    return EqualRows(equal.first[order], place[equal.group], equal.share)
 
 
 def _multipliers(count: int) -> Array:
