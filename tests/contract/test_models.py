@@ -26,10 +26,6 @@ from tests.box_oracle import optimum
 KERNELS = {"rbf": RBF(0.5), "linear": Linear(), "poly": Polynomial(2, gamma=0.5, coef0=1.0)}
 
 
-def doubled(gram):
-    return gram.view(np.tile(np.arange(gram.n), 2))
-
-
 MODELS = {
     "C-SVC, p = 1": lambda gram, y, t, w: soft_margin(gram, y, w),
     "C-SVC, p = 2": lambda gram, y, t, w: soft_margin(gram, y, w, SquaredHinge()),
@@ -39,7 +35,7 @@ MODELS = {
     "eps-SVR, squared": lambda gram, y, t, w: regression(gram, t, w, SquaredEpsilonInsensitive(0.1)),
     "eps-SVR without bias": lambda gram, y, t, w: regression(gram, t, w, EpsilonInsensitive(0.1), Bias.NONE),
     "nu-SVC": lambda gram, y, t, w: nu_classifier(gram, y, 0.6 * largest_nu(y, w), w),
-    "nu-SVR": lambda gram, y, t, w: nu_regression(doubled(gram), t, 0.4, w),
+    "nu-SVR": lambda gram, y, t, w: nu_regression(gram, t, 0.4, w),
     "one-class": lambda gram, y, t, w: one_class(gram, 0.3, w),
     "SVDD": lambda gram, y, t, w: svdd(gram, 5.0 * w / w.sum()),
 }
@@ -91,7 +87,7 @@ def test_nu_models_and_the_ball_read_their_numbers_off_the_solution():
     machine = class_margin(solve(nu_classifier(gram, y, 0.3), Options(tol=1e-6)).point)
     same = solve(soft_margin(gram, y, 1.0 / machine.width), Options(tol=1e-6))
     assert K @ machine.coef + machine.bias == pytest.approx(K @ same.beta + same.certificate.bias, abs=1e-6)
-    line = tube(solve(nu_regression(doubled(gram), t, 0.4), Options(tol=1e-6)).point)
+    line = tube(solve(nu_regression(gram, t, 0.4), Options(tol=1e-6)).point)
     other = solve(regression(gram, t, 1.0, EpsilonInsensitive(line.width)), Options(tol=1e-6))
     assert K @ line.coef + line.bias == pytest.approx(K @ other.beta + other.certificate.bias, abs=1e-6)
     found = solve(svdd(gram, np.full(len(X), 0.1)), Options(tol=1e-6))
@@ -122,5 +118,5 @@ def test_infeasible_totals_are_errors_before_any_kernel_value_is_computed():
     with pytest.raises(ValueError, match="infeasible"):
         one_class(gram, 1.5)
     with pytest.raises(ValueError, match="infeasible"):
-        nu_regression(doubled(gram), t, 0.0)
+        nu_regression(gram, t, 0.0)
     assert len(calls) == before

@@ -3,11 +3,11 @@
 from maxmargin.certificates import box as box  # importing a family registers its proofs
 from maxmargin.certificates import joint as joint
 from maxmargin.certificates import linear as linear
-from maxmargin.certificates.feasible import feasible_point
 from maxmargin.certificates.kkt import standing
 from maxmargin.certificates.margins import Margins, distances, margins
 from maxmargin.certificates.proof import certify, prove
 from maxmargin.certificates.separation import hull_distance, separates
+from maxmargin.problems.feasible import feasible_point
 
 __all__ = [
     "Margins",

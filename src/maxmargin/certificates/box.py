@@ -13,18 +13,20 @@ recomputed in float64, and what is not recomputed enters with its error bound.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.certificates.feasible import feasible_point
 from maxmargin.certificates.kkt import standing
 from maxmargin.certificates.proof import prove
 from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
 from maxmargin.problems.box import REFRESHED_ROWS, BoxQP
+from maxmargin.problems.feasible import feasible_point
 from maxmargin.problems.solution import Certificate, Point, Proof
 
 FLOAT64_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # of max K_ii sum |beta|: what a score is uncertain by
+MOVED_BY_ROUNDING = 1e-8  # of the largest multiplier
 
 
 @prove.register
@@ -34,30 +36,34 @@ def prove_box(problem: BoxQP, point: Point, *, exact: bool = False, seconds: flo
     With ``exact`` every kernel value is float64. Otherwise doubtful rows are recomputed in float64, as many as
     ``seconds`` allow but always some; the others enter with their error bound.
     """
-    original = point.beta
-    given = np.clip(original, problem.lower, problem.upper)
+    given = np.clip(point.beta, problem.lower, problem.upper)
     beta = feasible_point(problem, given)
-    moved = float(np.max(np.abs(beta - original), initial=0.0))
+    moved = float(np.max(np.abs(beta - point.beta), initial=0.0))
     f, error = _scores(problem, beta, exact, _affordable_rows(problem, beta, seconds))
     largest = float(np.max(np.abs(problem.gram.diagonal), initial=0.0))
     error += (FLOAT64_ROUNDING + problem.gram.float64_error) * largest * float(np.abs(beta).sum())
-    # The biases belong to the model the user gave, whose free multipliers balancing may have blurred.
-    here = standing(problem, given, problem.p - f - problem.ridge * beta)
+    # A sum that is off by rounding moves multipliers off their bounds: which of them are free is asked before that.
+    rounding = moved <= MOVED_BY_ROUNDING * float(np.max(np.abs(beta), initial=0.0))
+    here = standing(problem, given if rounding else beta, problem.p - f - problem.ridge * beta)
     certificate = _certificate(problem, beta, f, error, here.biases)
-    violation = here.violation + 2.0 * float(error.max(initial=0.0))
+    violation = in_units(here.violation + 2.0 * float(error.max(initial=0.0)), problem.unit(here.biases))
     return Proof(Point(beta=beta, biases=here.biases), certificate._replace(violation=violation, moved=moved), f)
+
+
+def in_units(size: float, unit: float) -> float:
+    """size / unit; infinite where there is no unit."""
+    return size / unit if unit > 0.0 else math.inf
 
 
 def _certificate(problem: BoxQP, beta: Array, f: Array, error: Array, biases: Array) -> Certificate:
     """Values and gap at feasible multipliers with scores f, each off by at most ``error``."""
-    square, doubt = float(beta @ f), 0.5 * float(np.abs(beta) @ error)  # doubt: rounding in beta'K beta / 2
+    square, doubt, concave = parts_of_values(beta, f, error, problem.box)
     definite, reason = _definiteness(problem, beta, square, doubt)
     square = max(square, 0.0)
     bias, norm = split_bias(problem, beta, biases, square)
     if not definite:
         return Certificate(math.nan, math.nan, math.nan, math.nan, bias, norm, reason=reason)
-    linear = float(problem.p @ beta) - float(problem.kink @ np.abs(beta))
-    dual = linear - 0.5 * square - 0.5 * float(problem.ridge @ beta**2) - doubt
+    dual = concave - 0.5 * square - doubt
     if problem.hard:
         primal = _hard_primal(problem, f + problem.by_row(biases), square)
         return Certificate(primal, dual, max(primal - dual, 0.0), math.nan, bias, norm, reason=reason)
@@ -86,9 +92,22 @@ def _imbalance(problem: BoxQP, beta: Array, biases: Array) -> float:
 
 
 def split_bias(problem: BoxQP, beta: Array, biases: Array, square: float) -> tuple[float, float]:
-    """Bias and ||w||. A regularised bias is part of the kernel's norm, and not of that of w."""
+    """Bias and ||w|| of the machine. A regularised bias is part of the kernel's norm, and not of that of w."""
     bias = problem.bias_of(Point(beta=beta, biases=biases))
-    return bias, math.sqrt(max(square - bias**2, 0.0) if problem.appended else square)
+    norm = math.sqrt(max(square - bias**2, 0.0) if problem.appended else square)
+    return bias, in_units(norm, problem.unit(biases)) if problem.divided else norm
+
+
+@jit(reductions=True)
+def parts_of_values(beta, f, error, box):
+    """beta'K beta, the rounding in half of it, and p'beta - kink'|beta| - ridge'beta^2 / 2."""
+    square, doubt, concave = 0.0, 0.0, 0.0
+    for i in range(len(beta)):
+        size = abs(beta[i])
+        square += beta[i] * f[i]
+        doubt += size * error[i]
+        concave += box.p[i] * beta[i] - box.kink[i] * size - 0.5 * box.ridge[i] * size * size
+    return square, 0.5 * doubt, concave
 
 
 @jit()
@@ -99,34 +118,44 @@ def gap_terms(t, error, beta, box):
     """
     total, worst = 0.0, 0.0
     for i in range(len(t)):
-        here = _term(t[i], beta[i], box, i)
+        limits = Limits(box.lower[i], box.upper[i], box.kink[i], box.ridge[i])
+        here = _term(t[i], beta[i], limits)
         total += here
         if error[i] > 0.0:
-            here = max(_term(t[i] - error[i], beta[i], box, i), _term(t[i] + error[i], beta[i], box, i))
+            here = max(_term(t[i] - error[i], beta[i], limits), _term(t[i] + error[i], beta[i], limits))
         worst += here
     return total, worst
 
 
-@jit(inline=True)
-def best_multiplier(t, box, i):
+class Limits(NamedTuple):
+    """Of one multiplier: numbers, because arrays that are handed on have their references counted for every row."""
+
+    lower: float
+    upper: float
+    kink: float
+    ridge: float
+
+
+@jit()
+def best_multiplier(t, limits):
     """argmax over the box of beta t - kink |beta| - ridge beta^2 / 2: where a multiplier belongs whose row has t."""
-    beyond = max(t - box.kink[i], 0.0) + min(t + box.kink[i], 0.0)
+    beyond = max(t - limits.kink, 0.0) + min(t + limits.kink, 0.0)
     if beyond == 0.0:
         aim = 0.0
-    elif box.ridge[i] > 0.0:
-        aim = beyond / box.ridge[i]
+    elif limits.ridge > 0.0:
+        aim = beyond / limits.ridge
     else:
         aim = math.inf if beyond > 0.0 else -math.inf
-    return min(max(aim, box.lower[i]), box.upper[i])
+    return min(max(aim, limits.lower), limits.upper)
 
 
-@jit(inline=True)
-def _term(t, beta, box, i):
-    best = best_multiplier(t, box, i)
+@jit()
+def _term(t, beta, limits):
+    best = best_multiplier(t, limits)
     if best == beta:
         return 0.0
-    smooth = (best - beta) * t - 0.5 * box.ridge[i] * (best**2 - beta**2)
-    return max(smooth - box.kink[i] * (abs(best) - abs(beta)), 0.0)
+    smooth = (best - beta) * t - 0.5 * limits.ridge * (best**2 - beta**2)
+    return max(smooth - limits.kink * (abs(best) - abs(beta)), 0.0)
 
 
 def _scores(problem: BoxQP, beta: Array, exact: bool, refreshed: float) -> tuple[Array, Array]:
@@ -163,8 +192,11 @@ def unsettled(t, error, beta, box):
     """Where the term of the gap may be other than zero, for all that is known of t."""
     out = np.empty(len(t), np.bool_)
     for i in range(len(t)):
-        below = best_multiplier(t[i] - error[i], box, i) == beta[i]
-        out[i] = error[i] > 0.0 and not (below and best_multiplier(t[i] + error[i], box, i) == beta[i])
+        out[i] = False
+        if error[i] > 0.0:
+            limits = Limits(box.lower[i], box.upper[i], box.kink[i], box.ridge[i])
+            below = best_multiplier(t[i] - error[i], limits) == beta[i]
+            out[i] = not (below and best_multiplier(t[i] + error[i], limits) == beta[i])
     return out
 
 

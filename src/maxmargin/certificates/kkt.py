@@ -17,14 +17,6 @@ from maxmargin.core.rows import Array
 from maxmargin.problems.box import BoxQP
 
 
-class Limits(NamedTuple):
-    """Bounds and kinks of some rows."""
-
-    lower: Array
-    upper: Array
-    kink: Array
-
-
 class Standing(NamedTuple):
     """A bias per group, the largest slope upwards and the smallest slope downwards in each, and the violation.
 
@@ -35,6 +27,13 @@ class Standing(NamedTuple):
     highest: Any
     lowest: Any
     violation: float
+
+
+def violations(highest: Array, lowest: Array) -> Array:
+    """Of every group, and last that of the rows without one, whose bias is 0."""
+    each = highest - lowest
+    each[-1] = max(highest[-1], -lowest[-1])
+    return np.maximum(each, 0.0)
 
 
 @jit(inline=True)
@@ -85,16 +84,37 @@ def standing(problem: BoxQP, beta: Array, v: Array) -> Standing:
 
 def standing_of(beta: Array, v: Array, box: Any, group: Array, n_groups: int) -> Standing:
     """``standing`` of some rows in several groups (or none), with the bounds and kinks in ``box``."""
-    found = [_extremes_among(group == g, v, beta, box) for g in (*range(n_groups), -1)]
-    highest, lowest = (np.array([each[k] for each in found]) for k in range(2))
-    violation = max(float(highest[-1]), -float(lowest[-1]), float((highest - lowest)[:-1].max(initial=0.0)), 0.0)
-    return Standing(np.array([_bias(*each) for each in found[:-1]]), highest, lowest, violation)
+    highest, lowest, total, free = extremes_by_group(v, beta, box, group, n_groups)
+    biases = np.array([_bias(highest[g], lowest[g], total[g], free[g]) for g in range(n_groups)])
+    return Standing(biases, highest, lowest, float(violations(highest, lowest).max()))
 
 
-def _extremes_among(members: Array, v: Array, beta: Array, box: Any) -> tuple[float, float, float, int]:
-    """``extremes`` of some rows."""
-    some = Limits(box.lower[members], box.upper[members], box.kink[members])
-    return extremes(v[members], beta[members], some)
+@jit()
+def extremes_by_group(v, beta, box, group, n_groups):
+    """``extremes`` of every group, and last of the rows without one."""
+    highest, lowest = np.full(n_groups + 1, -math.inf), np.full(n_groups + 1, math.inf)
+    total, free = np.zeros(n_groups + 1), np.zeros(n_groups + 1)
+    for i in range(len(v)):
+        g = group[i] if group[i] >= 0 else n_groups
+        up, down = upward(v[i], beta[i], box.kink[i]), downward(v[i], beta[i], box.kink[i])
+        growable, shrinkable = beta[i] < box.upper[i], beta[i] > box.lower[i]
+        if growable and up > highest[g]:
+            highest[g] = up
+        if shrinkable and down < lowest[g]:
+            lowest[g] = down
+        if growable and shrinkable and up == down:
+            total[g] += up
+            free[g] += 1.0
+    return highest, lowest, total, free
+
+
+@jit()
+def slopes(v, beta, kink):
+    """The slopes upwards and downwards of all rows."""
+    up, down = np.empty(len(v)), np.empty(len(v))
+    for i in range(len(v)):
+        up[i], down[i] = upward(v[i], beta[i], kink[i]), downward(v[i], beta[i], kink[i])
+    return up, down
 
 
 def _bias(highest: float, lowest: float, total: float, free: float) -> float:

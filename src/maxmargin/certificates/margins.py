@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.certificates.box import split_bias
-from maxmargin.certificates.feasible import feasible_point
 from maxmargin.certificates.kkt import standing
 from maxmargin.core.rows import Array
 from maxmargin.problems.box import BoxQP
+from maxmargin.problems.feasible import feasible_point
 
 
 class Margins(NamedTuple):

@@ -67,6 +67,13 @@ def current() -> Limits | None:
     return _current.get()
 
 
+def cancel() -> None:
+    """Ask all threads that work under the same limits to end. Sets: their flag."""
+    active = _current.get()
+    if active is not None:
+        active.cancel.set()
+
+
 def checkpoint() -> None:
     """Raise ``OutOfTime`` or ``Cancelled`` if the work in progress should stop."""
     active = _current.get()

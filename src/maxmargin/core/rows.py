@@ -13,6 +13,7 @@ from scipy import sparse
 from maxmargin.core.jit import generic, jit
 
 Array: TypeAlias = np.ndarray[Any, Any]
+NO_ROWS = np.empty(0, np.int64)
 Index: TypeAlias = Array | slice
 
 INDEX_SHARE = 4  # an inverted index has at most this many edges per stored entry

@@ -47,8 +47,9 @@ def fit(
 ) -> Estimator:
     """Solve the plan. ``model`` makes attributes of machines. Sets: all fitted attributes, in one step at the end."""
     seen = {name: vars(draft)[name] for name in OF_VALIDATION if name in vars(draft)}
-    callbacks = SklearnCallbacks(estimator, given, len(plan.jobs), lambda found: seen | model(found))
-    fitted = machines.solve(plan, [*_observers(estimator, plan), callbacks.observer])
+    names = [job.name for job in plan.jobs]
+    callbacks = SklearnCallbacks(estimator, given, names, lambda found: seen | model(found))
+    fitted = machines.solve(plan, [*_observers(estimator, names), callbacks.observer])
     attributes = model(fitted.machines) | report.attributes(fitted) | _ends(fitted.solutions)
     if fitted.kept is not None:
         attributes["_kept"] = fitted.kept
@@ -100,9 +101,9 @@ def fit_one_problem(
     return fit(estimator, draft, given, plan, model, OF_KERNELS)
 
 
-def _observers(estimator: Any, plan: KernelPlan | LinearPlan) -> list[Observer]:
+def _observers(estimator: Any, names: list[str]) -> list[Observer]:
     """Who watches, as the parameters say."""
-    observers: list[Observer] = [Printer([job.name for job in plan.jobs])] if estimator.verbose else []
+    observers: list[Observer] = [Printer(names)] if estimator.verbose else []
     return observers if estimator.callback is None else [*observers, Caller(estimator.callback)]
 
 

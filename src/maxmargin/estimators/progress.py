@@ -30,16 +30,19 @@ class Given(NamedTuple):
 class SklearnCallbacks:
     """The task of the whole fit. ``model`` makes all attributes that predictions need of the machines so far.
 
-    One job has its steps as tasks within it, several jobs are tasks themselves.
+    One job has its steps as tasks within it, several ``jobs`` (their names) are tasks themselves.
     """
 
-    def __init__(self, estimator: Any, given: Given, n_jobs: int, model: Callable[[list[Machine]], Attributes]) -> None:
+    def __init__(
+        self, estimator: Any, given: Given, jobs: list[str], model: Callable[[list[Machine]], Attributes]
+    ) -> None:
+        n_jobs = len(jobs)
         self._root = estimator._init_callback_context(max_subtasks=None if n_jobs == 1 else n_jobs)
         self._told = {"estimator": estimator} | given.hints
         self._root.call_on_fit_task_begin(**self._told)
         self._steps: SklearnSteps | None = None
         if n_jobs > 1:
-            self.observer: Observer = SklearnJobs(self._root, estimator)
+            self.observer: Observer = SklearnJobs(self._root, estimator, jobs)
         elif hasattr(estimator, "_skl_callbacks"):
             self.observer = self._steps = SklearnSteps(self._root, self._told, model)
         else:
@@ -76,8 +79,8 @@ class SklearnSteps(Observer):
 class SklearnJobs(Observer):
     """Each job is a task; they run on several threads, and one after the other tells of its begin and its end."""
 
-    def __init__(self, root: Any, estimator: Any) -> None:
-        self._root, self._estimator = root, estimator
+    def __init__(self, root: Any, estimator: Any, names: list[str]) -> None:
+        self._root, self._estimator, self._names = root, estimator, names
         self._lock = threading.Lock()
         self._stopped = False
 
@@ -85,11 +88,13 @@ class SklearnJobs(Observer):
     def solving(self, job: int) -> Iterator[None]:
         """The task of one job. Sets: whether a callback asked to stop."""
         with self._lock:
-            task = self._root.subcontext(task_name="pair of classes")
+            task = self._root.subcontext(task_name=self._names[job])
             task.call_on_fit_task_begin(estimator=self._estimator)
-        yield
-        with self._lock:
-            self._stopped |= bool(task.call_on_fit_task_end(estimator=self._estimator))
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._stopped |= bool(task.call_on_fit_task_end(estimator=self._estimator))
 
     def step(self, job: int, seen: Progress, machine: Callable[[], Machine]) -> bool:
         """Whether a callback asked to stop."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import copy
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
 from maxmargin.core import limits
-from maxmargin.core.rows import Array
+from maxmargin.core.rows import NO_ROWS, Array
 from maxmargin.gram import definiteness as mercer
 from maxmargin.gram.budget import Residence, base_budget, default_budget, plan, view_plan
 from maxmargin.gram.computing import KernelValues, in_parts
@@ -34,7 +35,6 @@ from maxmargin.problems.definiteness import Definiteness
 FLOAT64_FACTOR = 4.0  # the price of a float64 kernel value in float32 ones, for time limits: rather too high
 PICK_NS = 3.0  # picking single values from stored rows takes about this long: cheaper ones are computed again
 SUM_SECONDS = 3e-10  # of adding a stored value to a sum, until it is measured
-NOTHING = np.empty(0, np.int64)
 
 
 def _square_bytes(X: Any) -> int:
@@ -71,6 +71,7 @@ class Gram:
         self._plan = plan(values.n, self.dtype.itemsize, budget, picked=self.kernel.of_objects)
         self.residence, self.capacity, self.working_rows = self._plan
         self._loans = Loans()
+        self._views: WeakSet[View] = WeakSet()
         self._store: RowStore | None = None
         self._sum_rate = Rate(SUM_SECONDS, unknown=self.kernel.of_objects)
         self._definite: Definiteness | None = None
@@ -135,19 +136,24 @@ class Gram:
         """The same matrix for another thread: it reads these rows, all of them stored, and has memory of its own."""
         other = copy.copy(self)
         other._loans, other._values, other._sum_rate = Loans(), self._values.alone(), copy.copy(self._sum_rate)
+        other._views = WeakSet()
         return other
 
     def view(self, index: Array) -> View:
         """K[index][:, index], where ``index`` may repeat rows: each of them is computed and stored once.
 
         Working sets of the view have their place in the budget: where the rows of this matrix would fill it, the view
-        stands on a matrix of its own that stores fewer.
+        stands on a matrix of its own that stores fewer. Kernel values count here, and the memory of views is given back
+        with that of this matrix.
         """
         base, index, size = self, np.asarray(index, np.int64), self.dtype.itemsize
         allowed = base_budget(len(index), self._plan, self.n, size, self.budget)
         if allowed < self.budget:
-            base = self.part(self._values.segments, allowed, self._shared)
-        return View(base, index, view_plan(len(index), base._plan, base.n, size, self.budget))
+            base = Gram.__new__(Gram)
+            base._set(self._values, allowed, self._shared)
+        made = View(base, index, view_plan(len(index), base._plan, base.n, size, self.budget))
+        self._views.add(made)
+        return made
 
     # --- memory ------------------------------------------------------------------------------------------------------
 
@@ -160,13 +166,17 @@ class Gram:
         self._loans.give_back(array)
 
     def tidy(self) -> None:
-        """Give working sets back to the pool; the stored rows stay."""
+        """Give working sets and all that views have back to the pool; the stored rows stay."""
+        for view in self._views:
+            view.forget()
+            if view.base is not self:
+                view.base.release()
         self._loans.give_back_all(but=self._store.values if self._store else None)
 
     def release(self) -> None:
         """Give all memory back to the pool; rows asked for later are computed again."""
         self._store = None
-        self._loans.give_back_all()
+        self.tidy()
 
     def _rows(self) -> RowStore:
         if self._store is None:
@@ -185,7 +195,7 @@ class Gram:
             store.hold_all()
         return store.values
 
-    def submatrix(self, rows: Array, older: Array | None = None, places: Array = NOTHING) -> Array:
+    def submatrix(self, rows: Array, older: Array | None = None, places: Array = NO_ROWS) -> Array:
         """K among ``rows``, in borrowed memory.
 
         Where the first rows are at ``places`` in ``older``, a matrix of other rows, their values are copied from there;
@@ -342,7 +352,7 @@ class Gram:
 
     def smallest_eigenvalue(self) -> float:
         """Of K; estimated from a sample where there are many rows."""
-        return mercer.smallest_eigenvalue(self._exact_sample(NOTHING), self.n)
+        return mercer.smallest_eigenvalue(self._exact_sample(NO_ROWS), self.n)
 
     def _exact_sample(self, prefer: Array) -> Array:
         """K among all rows or a sample of them, in float64."""

@@ -10,14 +10,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from maxmargin.core.rows import Array
+from maxmargin.core.rows import NO_ROWS, Array
 from maxmargin.gram.budget import Plan, Residence
 from maxmargin.gram.computing import in_parts
 from maxmargin.gram.tiles import gather
 from maxmargin.problems.box import GramMatrix
 from maxmargin.problems.definiteness import Definiteness
-
-NOTHING = np.empty(0, np.int64)
 
 
 class Base(GramMatrix, Protocol):
@@ -30,46 +28,29 @@ class Base(GramMatrix, Protocol):
         """Threads that compute."""
         ...
 
-    @n_jobs.setter
-    def n_jobs(self, n_jobs: int) -> None: ...
-
-    @property
-    def values_computed(self) -> int:
-        """Kernel values computed since this was last set to zero."""
-        ...
-
-    @values_computed.setter
-    def values_computed(self, count: int) -> None: ...
-
-    @property
-    def complete(self) -> bool:
-        """Whether all of K is stored."""
-        ...
-
     def borrow(self, shape: tuple[int, int]) -> Array:
         """Working memory for kernel values."""
-        ...
-
-    def accumulate(self, rows: Array, weights: Array, out: Array, keep: bool = True) -> None:
-        """out += K[:, rows] @ weights. Writes: out."""
-        ...
-
-    def tidy(self) -> None:
-        """Give working sets back."""
         ...
 
     def release(self) -> None:
         """Give all memory back."""
         ...
 
+    def accumulate(self, rows: Array, weights: Array, out: Array, keep: bool = True) -> None:
+        """out += K[:, rows] @ weights. Writes: out."""
+        ...
+
 
 class View:
-    """K[index][:, index] of a ``base`` K, where ``index`` may repeat rows. ``plan`` says what fits into the budget."""
+    """K[index][:, index] of a ``base`` K, where ``index`` may repeat rows. ``plan`` says what fits into the budget.
+
+    Its memory is borrowed from the base, which tells it when that is taken back (``forget``).
+    """
 
     def __init__(self, base: Base, index: Array, plan: Plan) -> None:
-        self._base, self._index = base, index
+        self.base, self._index = base, index
         self.diagonal = base.diagonal[index]
-        self.residence, self.capacity, self.working_rows = plan
+        self.residence, _, self.working_rows = plan
         self._most = int(np.bincount(index).max(initial=0))  # times that a row is repeated
         self._whole: Array | None = None
 
@@ -81,94 +62,79 @@ class View:
     @property
     def dtype(self) -> np.dtype[Any]:
         """Of kernel values."""
-        return self._base.dtype
+        return self.base.dtype
 
     @property
     def n_jobs(self) -> int:
         """Threads that compute."""
-        return self._base.n_jobs
-
-    @n_jobs.setter
-    def n_jobs(self, n_jobs: int) -> None:
-        self._base.n_jobs = n_jobs
+        return self.base.n_jobs
 
     @property
     def values_computed(self) -> int:
         """Kernel values that the base computed since this was last set to zero."""
-        return self._base.values_computed
-
-    @values_computed.setter
-    def values_computed(self, count: int) -> None:
-        self._base.values_computed = count
-
-    @property
-    def complete(self) -> bool:
-        """Whether all values are stored."""
-        return self._base.complete
+        return self.base.values_computed
 
     @property
     def value_ns(self) -> float:
         """About how many nanoseconds a kernel value takes on one thread."""
-        return self._base.value_ns
+        return self.base.value_ns
 
     @property
     def float64_error(self) -> float:
         """A bound on the relative error of float64 values, beyond that of usual arithmetic."""
-        return self._base.float64_error
+        return self.base.float64_error
 
     def give_back(self, array: Array) -> None:
         """End of use of a matrix from ``submatrix``."""
-        self._base.give_back(array)
+        self.base.give_back(array)
 
-    def tidy(self) -> None:
-        """Give working sets and the gathered matrix back to the pool; the stored rows of the base stay."""
-        self._base.tidy()
+    def forget(self) -> None:
+        """The memory that was borrowed is no longer this view's; what is asked for later is worked out again."""
         self._whole = None
 
-    def release(self) -> None:
-        """Give all memory back to the pool; rows asked for later are computed again."""
-        self._base.release()
-        self._whole = None
+    def view(self, index: Array) -> GramMatrix:
+        """Some of these rows, some of them several times: a view of the base."""
+        return self.base.view(self._index[index])
 
     # --- what solvers ask --------------------------------------------------------------------------------------------
 
     def whole(self) -> Array:
         """All values, gathered once; do not write. Only where they fit the budget."""
         if self._whole is None:
-            if self._base.residence is Residence.WHOLE:
-                self._whole = self._gathered(self._base.whole(), self._index)
+            if self.base.residence is Residence.WHOLE:
+                self._whole = self._gathered(self.base.whole(), self._index)
             else:
                 self._whole = self.submatrix(np.arange(self.n))
         return self._whole
 
-    def submatrix(self, rows: Array, older: Array | None = None, places: Array = NOTHING) -> Array:
+    def submatrix(self, rows: Array, older: Array | None = None, places: Array = NO_ROWS) -> Array:
         """K' among ``rows``, in borrowed memory; the first of them are at ``places`` in ``older``, K' of other rows."""
         chosen, first, position = _distinct(self._index[rows])
         # Rows of the base come in the order in which the view has them, so those that ``older`` knows come first.
         known = int(np.count_nonzero(first < len(places)))
-        K = self._base.submatrix(chosen, older, places[first[:known]])
+        K = self.base.submatrix(chosen, older, places[first[:known]])
         if len(chosen) == len(rows):
             return K
         spread = self._gathered(K, position)
-        self._base.give_back(K)
+        self.base.give_back(K)
         return spread
 
     def _gathered(self, K: Array, rows: Array) -> Array:
         """K[rows][:, rows] in borrowed memory."""
-        out = self._base.borrow((len(rows), len(rows)))
+        out = self.base.borrow((len(rows), len(rows)))
         in_parts(lambda a, b: gather(K, rows, rows, out, a, b), len(rows), self.n_jobs)
         return out
 
     def accumulate(self, rows: Array, weights: Array, out: Array, keep: bool = True) -> None:
         """out += K'[:, rows] @ weights in float64. Writes: out."""
         added = self._on_base(rows, weights)
-        support, sums = np.flatnonzero(added), np.zeros(self._base.n)
-        self._base.accumulate(support, added[support], sums, keep)
+        support, sums = np.flatnonzero(added), np.zeros(self.base.n)
+        self.base.accumulate(support, added[support], sums, keep)
         out += sums[self._index]
 
     def _on_base(self, rows: Array | slice, weights: Array) -> Array:
         """Weights for every row of the base: those of equal rows are added up."""
-        added = np.zeros((self._base.n, *weights.shape[1:]))
+        added = np.zeros((self.base.n, *weights.shape[1:]))
         np.add.at(added, self._index[rows], weights)
         return added
 
@@ -176,28 +142,28 @@ class View:
 
     def scores(self, beta: Array, exact: bool = False) -> tuple[Array, Array]:
         """f = K' beta, and a bound on the error of each value that comes from float32 kernel values."""
-        scores, errors = self._base.scores(self._on_base(slice(None), beta), exact)
+        scores, errors = self.base.scores(self._on_base(slice(None), beta), exact)
         return scores[self._index], errors[self._index]
 
     def exact_scores(self, beta: Array, rows: Array) -> Array:
         """(K' beta)_i in float64 for the given rows; beta may have several columns."""
         chosen, position = np.unique(self._index[rows], return_inverse=True)
-        return self._base.exact_scores(self._on_base(slice(None), beta), chosen)[position]
+        return self.base.exact_scores(self._on_base(slice(None), beta), chosen)[position]
 
     def certificate_seconds(self, n_support: int, refreshed: int) -> float:
         """Estimated time of ``scores`` with this many nonzero multipliers and of some rows of ``exact_scores``."""
-        return self._base.certificate_seconds(min(n_support, self._base.n), min(refreshed, self._base.n))
+        return self.base.certificate_seconds(min(n_support, self.base.n), min(refreshed, self.base.n))
 
     def definiteness(self, prefer: Array) -> Definiteness:
         """Of the base, whose definiteness the view inherits."""
-        return self._base.definiteness(np.unique(self._index[prefer]))
+        return self.base.definiteness(np.unique(self._index[prefer]))
 
     def smallest_eigenvalue(self) -> float:
         """A bound from below, which holds with equality where the view has every row of the base equally often.
 
         |E'b|^2 is at most |b|^2 times the largest number of repetitions; a matrix with repeated rows is singular.
         """
-        smallest = self._base.smallest_eigenvalue()
+        smallest = self.base.smallest_eigenvalue()
         return smallest if self._most <= 1 else min(0.0, self._most * smallest)
 
 

@@ -12,6 +12,7 @@ from maxmargin.core import limits, memory
 from maxmargin.core.blas import blas_held
 from maxmargin.core.rows import Array
 from maxmargin.core.threads import available_cores
+from maxmargin.gram import Outline
 from maxmargin.machines.matrices import Matrices, bytes_for_values
 from maxmargin.machines.plan import LEAST_SECONDS, Fitted, Job, KernelPlan, Machine, order_within
 from maxmargin.machines.refusals import refuse_asymmetric
@@ -47,6 +48,7 @@ class _Work:
 
     def solutions(self) -> list[Solution]:
         """One for each job."""
+        self._rehearse()
         ended = self._open()
         if ended:
             return [unsolved(_zero(job), ended) for job in self.plan.jobs]
@@ -117,9 +119,17 @@ class _Work:
         refuse_asymmetric(gram, self.plan.kernel)
         return job.state(gram)
 
+    def _rehearse(self) -> None:
+        """State all problems on a matrix without values: what is infeasible is an error before any is computed.
+
+        Other kernels need no rehearsal: theirs are computed only when a problem is stated.
+        """
+        if not self.plan.kernel.definite:
+            for job in self.plan.jobs:
+                job.state(Outline(job.size))
+
     def _in_float64(self, job: Job, found: Solution, options: Options, passed: float) -> Solution:
-        """Go on from a point where float32 kernel values let the solver come no further."""
-        gram = self.matrices.in_float64(job)
+        """Go on where float32 kernel values let the solver come no further; if that is stopped, keep what was found."""
         again = replace(
             options,
             start=found.point,
@@ -127,12 +137,24 @@ class _Work:
             time_limit=None if options.time_limit is None else max(LEAST_SECONDS, options.time_limit - passed),
         )
         try:
-            solution = solve(self._problem(job, gram), again, self.plan.effort.solver)
-        finally:
-            self.matrices.done_with(gram)
+            solution = self._again(job, again)
+        except limits.OutOfTime:
+            return found._replace(status=Status.TIME_LIMIT)
+        except (KeyboardInterrupt, limits.Cancelled):
+            if not self.plan.effort.keeps:
+                raise
+            limits.cancel()  # the other jobs end too
+            return found._replace(status=Status.INTERRUPTED)
         return solution._replace(
             trace=found.trace.then(solution.trace), iterations=found.iterations + solution.iterations
         )
+
+    def _again(self, job: Job, options: Options) -> Solution:
+        gram = self.matrices.in_float64(job)
+        try:
+            return solve(self._problem(job, gram), options, self.plan.effort.solver)
+        finally:
+            self.matrices.done_with(gram)
 
     def machine(self, job: Job, point: Point) -> Machine:
         """The decision functions of multipliers."""

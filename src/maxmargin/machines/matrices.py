@@ -15,7 +15,7 @@ import numpy as np
 
 from maxmargin.core import limits
 from maxmargin.core.buffers import POOL
-from maxmargin.core.rows import Array
+from maxmargin.core.rows import NO_ROWS, Array
 from maxmargin.core.threads import available_cores
 from maxmargin.gram import Gram
 from maxmargin.gram.matrix import Residence, default_budget
@@ -23,7 +23,6 @@ from maxmargin.gram.sharing import SharedBlocks, affordable
 from maxmargin.kernels import Linear
 from maxmargin.kernels.points import centre_of, shifted
 from maxmargin.machines.plan import Job, KernelPlan
-from maxmargin.machines.refusals import NO_ROWS
 from maxmargin.machines.warm import KeptRows, fingerprint
 from maxmargin.problems.box import Bias
 from maxmargin.problems.sizes import SMALL_ROWS
@@ -107,7 +106,7 @@ class Matrices:
         return Gram(self.kernel, X, 0.0, self._budget // share, self.n_jobs)
 
     def done_with(self, gram: Gram) -> None:
-        """After a solve: working memory is given back, and all of it where nobody needs the rows. Sets: counters."""
+        """After a solve: give working memory back, and all of it where no other job needs the rows. Sets: counters."""
         with self._lock:
             self.computed += gram.values_computed
             gram.values_computed = 0

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from maxmargin.certificates import hull_distance
+from maxmargin.core.rows import NO_ROWS
 from maxmargin.kernels.base import Kernel
 from maxmargin.problems.box import BoxQP
 from maxmargin.problems.solution import Solution, Status
-
-NO_ROWS = np.empty(0, np.int64)
 
 
 def refuse_asymmetric(gram: Any, kernel: Kernel) -> None:

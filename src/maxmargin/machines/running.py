@@ -21,7 +21,6 @@ def solve_jobs(
 ) -> list[Solution]:
     """``one(number, shares)`` for every job, taken up in the order of ``turns``; ``zero(job)`` if it cannot begin."""
     shares = TimeShares(effort.seconds_left(), [job.size for job in jobs], workers)
-    active = limits.current()
 
     def ended(number: int) -> Solution:
         try:
@@ -31,8 +30,7 @@ def solve_jobs(
         except (KeyboardInterrupt, limits.Cancelled):
             if not effort.keeps:
                 raise
-            if active is not None:
-                active.cancel.set()  # the other jobs end too
+            limits.cancel()  # the other jobs end too
             return unsolved(zero(jobs[number]), Status.INTERRUPTED)
 
     turns = range(len(jobs)) if turns is None else turns

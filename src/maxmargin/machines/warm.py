@@ -1,6 +1,6 @@
 """What a fit leaves for the next one on the same rows: kernel rows, or the points where its machines ended.
 
-(Kernel machines start from the multipliers of the fitted model, which everyone can see; linear ones have none.)
+(Kernel machines start from the multipliers of the fitted model, a public attribute; linear ones have none.)
 """
 
 from __future__ import annotations

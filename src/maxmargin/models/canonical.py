@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.rows import Array
+from maxmargin.core.rows import NO_ROWS, Array
 from maxmargin.losses.box import Box
 from maxmargin.problems.box import Bias, BoxQP, GramMatrix, no_group, one_group
-
-NO_ROWS = np.empty(0, np.int64)
 
 
 def with_bias(gram: GramMatrix, box: Box, bias: Bias) -> BoxQP:
@@ -20,20 +18,20 @@ def with_bias(gram: GramMatrix, box: Box, bias: Bias) -> BoxQP:
     return solvable(gram, box, group, totals, appended=bias is Bias.REGULARIZED)
 
 
-def solvable(gram: GramMatrix, box: Box, group: Array, totals: Array, appended: bool = False) -> BoxQP:
+def solvable(gram: GramMatrix, box: Box, group: Array, totals: Array, **how: bool) -> BoxQP:
     """The problem; where it has no maximum, with as much ridge as gives it one, and a note that says so.
 
     Losses that grow like a square put no bound on the multipliers. With an indefinite kernel the objective then rises
-    without end, unless K + diag(ridge) is positive semidefinite: the ridge is raised to minus the smallest eigenvalue,
-    which is the same machine with a smaller C.
+    without end, unless K + diag(ridge) is positive definite: minus the smallest eigenvalue is added to the diagonal,
+    which makes K positive semidefinite and is the same machine with a smaller C. ``how``: see ``BoxQP``.
     """
     note = ""
     if box.ridge.any() and np.isinf(box.upper - box.lower).any() and not gram.definiteness(NO_ROWS).definite:
         needed = -gram.smallest_eigenvalue()
-        if needed > box.ridge[box.upper > box.lower].min(initial=np.inf):
-            note = f"to be solvable, 1/(2C) was raised to {needed:.3g}, minus the smallest eigenvalue"
-        box = box._replace(ridge=np.maximum(box.ridge, needed))
-    return BoxQP(gram, box, group, totals, appended, note)
+        if needed >= box.ridge[box.upper > box.lower].min(initial=np.inf):
+            note = f"to be solvable, {needed:.3g} was added to 1/(2C), minus the smallest eigenvalue"
+            box = box._replace(ridge=box.ridge + needed)
+    return BoxQP(gram, box, group, totals, note=note, **how)
 
 
 def costs_of(gram: GramMatrix, C: Array | float, hard: bool = False) -> Array:

@@ -29,6 +29,9 @@ class Margin(NamedTuple):
     width: float
 
 
+ROUNDING = 1e-12  # of nu: what exceeds the largest one by less is rounding
+
+
 def largest_nu(y: Array, weights: Array) -> float:
     """The largest feasible nu of a classifier: twice the lighter class's share of the weight."""
     positive = float(weights[y > 0].sum())
@@ -38,33 +41,40 @@ def largest_nu(y: Array, weights: Array) -> float:
 def nu_classifier(gram: GramMatrix, y: Array, nu: float, weights: Array | float = 1.0) -> BoxQP:
     """Labels ``y``; at least a share ``nu`` of the weight are support vectors, at most that share margin errors."""
     y, c = targets_of(gram, y, labels=True), weights_of(gram, weights)
-    if not 0 < nu <= largest_nu(y, c):
-        raise ValueError(f"nu={nu:g} is infeasible: with these classes and weights it is at most {largest_nu(y, c):g}.")
-    half = 0.5 * nu * float(c.sum())
+    largest = largest_nu(y, c)
+    if not 0 < nu <= largest * (1.0 + ROUNDING):
+        raise ValueError(f"nu={nu:.15g} is infeasible: with these classes and weights it is at most {largest:.15g}.")
+    half = 0.5 * min(nu, largest) * float(c.sum())
     zero = np.zeros(gram.n)
     box = Box(zero, np.where(y < 0, -c, 0.0), np.where(y > 0, c, 0.0), zero, zero)
-    return solvable(gram, box, (y < 0).astype(np.int64), np.array([half, -half]))
+    return solvable(gram, box, (y < 0).astype(np.int64), np.array([half, -half]), divided=True)
 
 
 def class_margin(point: Point) -> Margin:
-    """f = -b_0 on one margin and -b_1 on the other, so the machine is (f + (b_0 + b_1) / 2) / rho."""
+    """f = -b_0 on one margin and -b_1 on the other, so the machine is (f + (b_0 + b_1) / 2) / rho.
+
+    Where rho is not positive there is no machine, and f = 0: the solve was stopped too early, or the classes as nu
+    sees them (their reduced convex hulls) meet, in which case it does not converge, and a larger nu may help.
+    """
     first, second = point.biases
     rho = 0.5 * float(second - first)
+    if not rho > 0.0:
+        return Margin(np.zeros_like(point.beta), 0.0, 0.0)
     return Margin(point.beta / rho, 0.5 * float(first + second) / rho, rho)
 
 
 def nu_regression(gram: GramMatrix, y: Array, nu: float, C: Array | float = 1.0) -> BoxQP:
-    """Targets ``y``; ``gram`` is the doubled view of the rows' matrix, multipliers of the upper side come first."""
-    n = gram.n // 2
+    """Targets ``y``. Two multipliers per row, on a view of ``gram`` with its rows twice: the upper side comes first."""
+    n = gram.n
     if not 0 < nu <= 1:
         raise ValueError(f"nu={nu:g} is infeasible: it is a share of the rows, above 0 and at most 1.")
-    y = np.asarray(y, np.float64)
-    targets, c = targets_of(gram, np.tile(y, 2), labels=False), weights_of(gram, np.tile(np.broadcast_to(C, (n,)), 2))
+    targets, c = np.tile(targets_of(gram, y, labels=False), 2), np.tile(weights_of(gram, C), 2)
     upper = np.arange(2 * n) < n
     half = 0.5 * nu * float(c[:n].sum())
     zero = np.zeros(2 * n)
     box = Box(targets, np.where(upper, 0.0, -c), np.where(upper, c, 0.0), zero, zero)
-    return solvable(gram, box, (~upper).astype(np.int64), np.array([half, -half]))
+    doubled = gram.view(np.tile(np.arange(n), 2))
+    return solvable(doubled, box, (~upper).astype(np.int64), np.array([half, -half]))
 
 
 def tube(point: Point) -> Margin:

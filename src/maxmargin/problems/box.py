@@ -28,6 +28,7 @@ import numpy as np
 from maxmargin.core.rows import Array
 from maxmargin.losses.box import Box
 from maxmargin.problems.definiteness import Definiteness
+from maxmargin.problems.feasible import feasible_point
 from maxmargin.problems.solution import Certificate, Point
 
 REFRESHED_ROWS = 4096  # rows that the certificate of a solve which was stopped recomputes in float64
@@ -83,6 +84,10 @@ class GramMatrix(Protocol):
         """A bound on the relative error of float64 values, beyond that of usual arithmetic."""
         ...
 
+    def view(self, index: Array) -> GramMatrix:
+        """K[index][:, index], where ``index`` may repeat rows."""
+        ...
+
     def give_back(self, array: Array) -> None:
         """End of use of a matrix from ``submatrix``."""
         ...
@@ -131,7 +136,8 @@ class BoxQP:
 
     ``group`` holds the number of each row's group, ``totals`` what the multipliers of each group add up to.
     ``appended`` says that the kernel is K + 1, whose last feature is a constant 1: its weight sum(beta) is the bias.
-    ``note`` says what the problem had to change of what was asked for.
+    ``divided`` says that the machine is f divided by rho, half the difference of its two biases (nu-SVC): violations
+    and norms are then told in units of the machine. ``note`` says what the problem had to change of what was asked for.
     """
 
     gram: GramMatrix
@@ -139,9 +145,17 @@ class BoxQP:
     group: Array
     totals: Array
     appended: bool = False
+    divided: bool = False
     note: str = ""
 
     def __post_init__(self) -> None:
+        box, n = self.box, self.gram.n
+        if any(part.shape != (n,) for part in (*box, self.group)):
+            raise ValueError(f"A problem on {n} rows of a kernel matrix needs {n} entries of each part and {n} groups.")
+        if not (np.all(box.lower <= box.upper) and box.kink.min() >= 0.0 and box.ridge.min() >= 0.0):
+            raise ValueError("Bounds must have lower <= upper, and kinks and ridges must be >= 0, none of them NaN.")
+        if not -1 <= self.group.min() <= self.group.max() < self.n_groups:
+            raise ValueError(f"Groups are numbers from 0 to {self.n_groups - 1}, or -1 for rows without one.")
         for g, total in enumerate(self.totals):
             members = self.members(g)
             least, most = float(self.lower[members].sum()), float(self.upper[members].sum())
@@ -217,15 +231,25 @@ class BoxQP:
         """Whether some row allows no slack at all (C = infinity with the hinge)."""
         return bool(np.any(np.isinf(self.upper - self.lower) & (self.ridge == 0)))
 
-    def start(self) -> Point:
-        """Zero; in a group with another total, rows spread evenly over it at their bounds until that is reached."""
+    def start(self, near: Point | None = None) -> Point:
+        """The feasible point nearest to ``near``; without one, zero.
+
+        In a group with another total, rows spread evenly over it are at their bounds until that is reached.
+        """
+        if near is not None:
+            biases = np.zeros(self.n_groups) if near.biases is None else near.biases
+            return Point(beta=feasible_point(self, near.beta), biases=biases)
         beta = np.clip(0.0, self.lower, self.upper)
         for g, total in enumerate(self.totals):
             missing = total - float(beta[self.members(g)].sum())
             if missing:
                 bound = self.upper if missing > 0 else self.lower
                 _fill(beta, bound, _spread(np.flatnonzero(self.group == g)), missing)
-        return Point(beta=beta)
+        return Point(beta=beta, biases=np.zeros(self.n_groups))
+
+    def unit(self, biases: Array) -> float:
+        """What scores are divided by to be those of the machine; 0 where that is not a positive number."""
+        return max(0.0, 0.5 * float(biases[1] - biases[0])) if self.divided else 1.0
 
     def point_of(self, alpha: Any) -> Point:
         """The notes' multipliers alpha >= 0 as a point."""
@@ -243,9 +267,14 @@ class BoxQP:
         return self.gram.certificate_seconds(int(np.count_nonzero(point().beta)), min(REFRESHED_ROWS, self.n))
 
     def bias_of(self, point: Point) -> float:
-        """The bias of the machine: of its one group, 0 without one, the weight of the appended 1, NaN for several."""
+        """The bias of the machine: of its one group, 0 without one, the weight of the appended 1, NaN for several.
+
+        A machine that is divided by rho has the mean of its two biases.
+        """
         if self.appended:
             return float(point.beta.sum())
+        if self.divided and point.biases is not None and self.unit(point.biases) > 0.0:
+            return 0.5 * float(point.biases[0] + point.biases[1]) / self.unit(point.biases)
         if self.n_groups > 1:
             return math.nan
         return float(point.biases[0]) if self.n_groups and point.biases is not None else 0.0

@@ -62,9 +62,9 @@ class LinearJoint(JointProblem):
         """How often all rows were read so far."""
         return self.design.passes
 
-    def start(self) -> Point:
-        """Zero weights, a row for each class, and no multipliers."""
-        return Point(np.zeros((self.n_classes, self.design.d)), self.zeros())
+    def start(self, near: Point | None = None) -> Point:
+        """Zero weights, a row for each class, and no multipliers; or those given."""
+        return near or Point(np.zeros((self.n_classes, self.design.d)), self.zeros())
 
     def optimality_error(self, certificate: Certificate) -> float:
         """The relative gap is held against ``tol``."""
@@ -135,9 +135,9 @@ class KernelJoint(JointProblem):
         """How often all kernel values were worked out so far."""
         return self.gram.values_computed / max(1, self.n) ** 2
 
-    def start(self) -> Point:
-        """No multipliers; they stand for the weights, which live in feature space."""
-        return Point(self.zeros(), self.zeros())
+    def start(self, near: Point | None = None) -> Point:
+        """No multipliers, or those given; they stand for the weights, which live in feature space."""
+        return near or Point(self.zeros(), self.zeros())
 
     def optimality_error(self, certificate: Certificate) -> float:
         """The violation is held against ``tol``."""

@@ -64,9 +64,9 @@ class LinearProblem:
         """How often all rows were read so far."""
         return self.design.passes
 
-    def start(self) -> Point:
-        """Zero weights."""
-        return Point(np.zeros(self.d))
+    def start(self, near: Point | None = None) -> Point:
+        """Zero weights, or those given."""
+        return near or Point(np.zeros(self.d))
 
     def optimality_error(self, certificate: Certificate) -> float:
         """The relative gap is held against ``tol``."""

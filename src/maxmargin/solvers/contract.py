@@ -59,8 +59,8 @@ class Problem(Protocol):
         """How often all rows, or all kernel values, were read so far."""
         ...
 
-    def start(self) -> Point:
-        """A feasible point, zero where that is feasible."""
+    def start(self, near: Point | None = None) -> Point:
+        """A feasible point near a given one; without one, zero where that is feasible."""
         ...
 
     def optimality_error(self, certificate: Certificate) -> float:

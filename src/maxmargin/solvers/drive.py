@@ -41,7 +41,7 @@ def run(problem: Problem, stages: list[Stage], options: Options) -> Solution:
             if options.interrupt == "raise":
                 raise
             work.status = Status.INTERRUPTED
-            active.cancel.set()  # the other problems of the same fit end too
+            limits.cancel()  # the other problems of the same fit end too
         return work.solution()
 
 
@@ -111,7 +111,7 @@ class _Solve:
         self.done = 0  # iterations of the stages before
         self.overflowed = False
         self._at_zero: float | None = None
-        self.start = options.start or problem.start()
+        self.start = problem.start(options.start)
         self._begin(stages[0])
 
     def _begin(self, stage: Stage) -> None:

@@ -117,8 +117,8 @@ def test_equal_rows_are_computed_once():
     assert view.values_computed == gram.values_computed == 2 * N
     view.accumulate(np.array([11, 11 + N]), np.array([1.0, -1.0]), out)  # adds up to nothing
     assert view.values_computed == 2 * N
-    view.values_computed = 0
-    view.release()
+    gram.values_computed = 0
+    gram.release()
     view.submatrix(np.concatenate([np.arange(50), N + np.arange(50)]))
     assert view.values_computed == 50 * 50
 
@@ -134,16 +134,41 @@ def test_a_newer_working_set_takes_over_what_the_older_one_knew():
 def test_memory_is_given_back(monkeypatch):
     pool = buffers.Buffers()
     monkeypatch.setattr("maxmargin.gram.loans.POOL", pool)
-    view = Gram(RBF(0.3), X).view(INDEX["doubled"](N))
+    gram = Gram(RBF(0.3), X)
+    view = gram.view(INDEX["doubled"](N))
     view.whole()
     view.submatrix(np.arange(0, 2 * N, 2))
-    view.tidy()
-    assert view.complete  # the rows of the base
+    gram.tidy()
+    assert gram.complete
     np.testing.assert_allclose(view.whole()[:N, N:], RBF(0.3)(X), atol=1e-12)
-    view.release()
-    assert not view.complete
+    gram.release()
+    assert not gram.complete
+    np.testing.assert_allclose(view.whole()[:N, N:], RBF(0.3)(X), atol=1e-12)  # worked out again
     if buffers.CAN_MARK:
         assert len(pool._free) >= 2
+
+
+def test_the_memory_and_the_count_of_a_base_of_its_own_are_those_of_the_matrix(monkeypatch):
+    pool = buffers.Buffers()
+    monkeypatch.setattr("maxmargin.gram.loans.POOL", pool)
+    monkeypatch.setattr(buffers, "POOLED", 1)
+    gram = Gram(RBF(0.3), X, budget=budgets(N, 8)["no room beside"])
+    view = gram.view(INDEX["doubled"](N))
+    assert view.base is not gram
+    rows = np.arange(100)
+    view.accumulate(rows, np.ones(100), np.zeros(2 * N))
+    assert gram.values_computed == view.values_computed >= 100 * (N - 100)
+    assert not pool._free
+    gram.tidy()
+    assert pool._free or not buffers.CAN_MARK
+    out = np.zeros(2 * N)
+    view.accumulate(rows, np.ones(100), out)
+    np.testing.assert_allclose(out[:N], RBF(0.3)(X)[:, :100].sum(axis=1), atol=1e-10)
+
+
+def test_a_view_of_a_view_is_a_view_of_the_matrix():
+    gram, first, second = Gram(RBF(0.3), X), np.array([5, 3, 3, 9]), np.array([2, 0, 1])
+    np.testing.assert_allclose(gram.view(first).view(second).whole(), gram.view(first[second]).whole())
 
 
 def test_plans_of_views():

@@ -23,8 +23,8 @@ class Parabola:
         self.n, self.seconds, self.passes, self.proofs = n, proof_seconds, 0.0, 0
         self.out_of_time = False
 
-    def start(self):
-        return Point(np.array([8.0]))
+    def start(self, near=None):
+        return near or Point(np.array([8.0]))
 
     def optimality_error(self, certificate):
         return certificate.violation

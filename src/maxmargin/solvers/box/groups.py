@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.certificates.kkt import Standing, standing_of
+from maxmargin.certificates.kkt import standing_of, violations
 from maxmargin.core.rows import Array
 from maxmargin.solvers.box.steps import Block, pair_steps, single_steps
 
@@ -25,7 +25,8 @@ def take_steps(
         return pair_steps(block, v, beta, tol, most)
     done, stuck = 0, np.zeros(n_groups + 1, bool)
     while done < most:
-        here = _violations(standing_of(beta, v, block, group, n_groups))
+        at = standing_of(beta, v, block, group, n_groups)
+        here = violations(at.highest, at.lowest)
         if here.max() <= tol or stuck[here > tol].all():
             return done, float(here.max()), bool(here.max() <= tol)
         leader = int(np.argmax(np.where(stuck, -np.inf, here)))
@@ -36,14 +37,7 @@ def take_steps(
         stuck[leader] = more == 0 or not moves  # v may be float32, and round what is left down to tol
         if more:
             stuck[np.arange(n_groups + 1) != leader] = False  # its gradient has changed
-    return done, float(_violations(standing_of(beta, v, block, group, n_groups)).max()), True
-
-
-def _violations(here: Standing) -> Array:
-    """The violation of every group, and last of the rows without one."""
-    each = here.highest - here.lowest
-    each[-1] = max(here.highest[-1], -here.lowest[-1])
-    return np.maximum(each, 0.0)
+    return done, standing_of(beta, v, block, group, n_groups).violation, True
 
 
 def _only(block: Block, beta: Array, group: Array, chosen: int) -> Block:

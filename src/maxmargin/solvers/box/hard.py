@@ -15,14 +15,14 @@ import numpy as np
 from maxmargin.certificates.box import prove_box
 from maxmargin.certificates.separation import separates
 from maxmargin.core import limits
-from maxmargin.core.rows import Array
+from maxmargin.core.rows import NO_ROWS, Array
 from maxmargin.problems.box import BoxQP
-from maxmargin.problems.solution import Point, Solution, Status, Trace
+from maxmargin.problems.solution import Point, Solution, Status, Trace, unproved
 from maxmargin.solvers.box.groups import take_steps
 from maxmargin.solvers.box.newton import polish
 from maxmargin.solvers.box.steps import Block
 from maxmargin.solvers.contract import Options, Stage
-from maxmargin.solvers.drive import run
+from maxmargin.solvers.drive import NO_TIME, run
 
 FIRST_BOUND = 1e2  # times 1 / max K_ii: alpha has the size of 1 / margin^2
 GROWTH = 1e8  # classes that overlap are mostly found out under the first bound; then go for the solution at once
@@ -37,17 +37,44 @@ def solve_hard(problem: BoxQP, stages: list[Stage], options: Options) -> Solutio
     while True:
         solution = run(_limited(problem, bound), stages, _what_is_left(options, begun, iterations))
         trace, iterations = trace.then(solution.trace), iterations + solution.iterations
-        proof = prove_box(problem, solution.point)
-        found = solution._replace(point=proof.point, certificate=proof.certificate, trace=trace, iterations=iterations)
+        last_moment = _last_moment(options.time_limit, begun)
+        found, scores = _of_the_hard_margin(problem, solution, last_moment)
+        found = found._replace(trace=trace, iterations=iterations)
         at_bound = np.abs(solution.beta) >= bound
-        if solution.status not in (Status.CONVERGED, Status.STALLED) or not at_bound.any():
+        if found.status not in (Status.CONVERGED, Status.STALLED) or not at_bound.any():
             return found
-        weights = vanishing_weights(problem, solution.beta, bound, proof.scores)
-        if not separates(problem, weights, problem.gram.scores(weights, exact=True)[0]):
-            return found._replace(point=Point(beta=weights, biases=proof.point.biases), status=Status.INFEASIBLE)
+        try:
+            with limits.limits(last_moment):
+                weights = vanishing_weights(problem, solution.beta, bound, scores)
+                separable = separates(problem, weights, problem.gram.scores(weights, exact=True)[0])
+        except limits.OutOfTime:
+            return found._replace(status=Status.TIME_LIMIT)
+        except (KeyboardInterrupt, limits.Cancelled):
+            if options.interrupt == "raise":
+                raise
+            limits.cancel()  # the other problems of the same fit end too
+            return found._replace(status=Status.INTERRUPTED)
+        if not separable:
+            return found._replace(point=Point(beta=weights, biases=found.point.biases), status=Status.INFEASIBLE)
         if bound >= last:
             return found._replace(status=Status.STALLED)
         options, bound = replace(options, start=solution.point), GROWTH * bound
+
+
+def _of_the_hard_margin(problem: BoxQP, solution: Solution, last_moment: float) -> tuple[Solution, Array]:
+    """A solution of the limited problem with the certificate that it has for the hard margin, and its scores."""
+    try:
+        with limits.unlimited(), limits.limits(last_moment):  # what was interrupted is proved all the same
+            point, certificate, scores = prove_box(problem, solution.point)
+    except limits.OutOfTime:
+        unknown = unproved(NO_TIME, bias=problem.bias_of(solution.point), norm=solution.certificate.norm)
+        return solution._replace(certificate=unknown, status=Status.TIME_LIMIT), NO_ROWS
+    return solution._replace(point=point, certificate=certificate), scores
+
+
+def _last_moment(time_limit: float | None, begun: float) -> float:
+    """When the whole solve must end."""
+    return np.inf if time_limit is None else limits.last_moment(begun + time_limit, time_limit)
 
 
 def _limited(problem: BoxQP, bound: float) -> BoxQP:

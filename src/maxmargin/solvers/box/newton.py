@@ -95,8 +95,8 @@ def _move(block: Block, v: Array, beta: Array, free: Array, direction: Array, bo
     bend = float(direction @ image[free])
     if not slope > 0.0:
         return False
-    bottom = np.where((kink > 0.0) & (here > 0.0), 0.0, block.lower[free])
-    top = np.where((kink > 0.0) & (here < 0.0), 0.0, block.upper[free])
+    bottom = np.where((kink > 0.0) & (here > 0.0), np.maximum(0.0, block.lower[free]), block.lower[free])
+    top = np.where((kink > 0.0) & (here < 0.0), np.minimum(0.0, block.upper[free]), block.upper[free])
     with np.errstate(divide="ignore", invalid="ignore"):
         limit = np.where(direction > 0, top, bottom)
         room = np.where(direction != 0.0, (limit - here) / direction, np.inf)

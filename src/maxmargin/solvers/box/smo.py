@@ -13,16 +13,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.certificates.feasible import feasible_point
+from maxmargin.certificates.box import FLOAT64_ROUNDING, in_units
 from maxmargin.certificates.kkt import Standing, standing
 from maxmargin.core import limits
-from maxmargin.core.rows import Array
+from maxmargin.core.rows import NO_ROWS, Array
 from maxmargin.problems.box import BoxQP
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Point, Proof
 from maxmargin.solvers.box.groups import take_steps
 from maxmargin.solvers.box.newton import polish
-from maxmargin.solvers.box.steps import Block, apply_change
+from maxmargin.solvers.box.steps import Block, apply_change, objective_and_size
 from maxmargin.solvers.box.working_set import WorkingSets
 from maxmargin.solvers.contract import Options, Solver
 
@@ -39,7 +39,6 @@ MANY = 20
 # Steps on an indefinite matrix, for each row, at least and at most: without concavity nothing promises an end. (LIBSVM
 # takes ten million of them however few rows there are.)
 INDEFINITE_STEPS, LEAST_INDEFINITE, MOST_INDEFINITE = 1000, 100_000, 10_000_000
-NOTHING = np.empty(0, np.int64)
 STEP_ROUNDING = 2.0**-20  # of the largest multiplier: what float32 steps may be off by, 16 times their unit
 
 
@@ -58,12 +57,11 @@ class SMO(Solver):
         self.problem, self.options = problem, options
         self.chunk = options.working_rows or CHUNK
         self._largest = float(np.abs(problem.gram.diagonal).max(initial=0.0))
-        self._kinked = bool(problem.kink.any())
         self.finish = self._to_the_end()
         self.whole = self._takes_all()
-        self.beta = feasible_point(problem, start.beta)
+        self.beta = start.beta.copy()
         self.K: Array | None = None
-        self.working, self._sets = NOTHING, WorkingSets(problem, options, self.chunk)
+        self.working, self._sets = NO_ROWS, WorkingSets(problem, options, self.chunk)
         self._attempts = 0
         f = np.zeros(problem.n)
         if self.beta.any():
@@ -91,23 +89,22 @@ class SMO(Solver):
         self._settle()
 
     def _look(self) -> None:
-        """Sets: optimality_error, what a score is uncertain by, and the objective.
+        """Sets: optimality_error, the unit of the machine, what a score is uncertain by, and the objective.
 
         p'beta - 1/2 beta'(K + R) beta = 1/2 (p + v)'beta, minus the kinks.
         """
         self._standing: Standing = standing(self.problem, self.beta, self.v)
-        self.optimality_error = self._standing.violation
-        sizes = np.abs(self.beta)
-        self._rounding = 4.0 * float(np.finfo(float).eps) * self._largest * float(sizes.sum())
-        kinks = float(self.problem.kink @ sizes) if self._kinked else 0.0
-        self.objective = 0.5 * float((self.problem.p + self.v) @ self.beta) - kinks
+        self._unit = self.problem.unit(self._standing.biases)
+        self.optimality_error = in_units(self._standing.violation, self._unit)
+        self.objective, size = objective_and_size(self.problem.p, self.problem.kink, self.v, self.beta)
+        self._rounding = FLOAT64_ROUNDING * self._largest * size
 
     @property
     def goal(self) -> float:
         """The violation to reach: tol, or as near to zero as rounding allows where the problem is small."""
         if not self.finish:
             return self.options.tol
-        return min(self.options.tol, max(SMALL_GOAL, self._rounding))
+        return min(self.options.tol, max(SMALL_GOAL, in_units(self._rounding, self._unit)))
 
     def step(self, most: float = np.inf) -> None:
         """Solve one chunk. The multipliers are feasible whenever this is left."""
@@ -173,14 +170,13 @@ class SMO(Solver):
         return done, moving
 
     def _inner_tol(self, rows: int) -> float:
-        """The violation that a chunk of that many rows is solved to."""
-        tol = self.options.tol
+        """The violation, in units of the scores, that a chunk of that many rows is solved to."""
         if self.finish:
             return max(SMALL_STEPS, self._rounding)
-        if rows == self.problem.n and self.optimality_error > tol:
-            enough = tol * (AIM if self._attempts == 1 else AIM_AGAIN)
-            return max(enough, 0.5 * self.goal)
-        return max(INNER * self.optimality_error, 0.5 * self.goal)
+        if rows == self.problem.n and self.optimality_error > self.options.tol:
+            enough = self.options.tol * (AIM if self._attempts == 1 else AIM_AGAIN)
+            return max(enough, 0.5 * self.goal) * self._unit
+        return max(INNER * self._standing.violation, 0.5 * self.goal * self._unit)
 
     def _precision(self, block: Block, v: Array, beta: Array) -> Any:
         """The type of v inside a chunk: that of K, but float64 where large multipliers would round by more than tol."""
@@ -188,11 +184,10 @@ class SMO(Solver):
             return np.float64
         width = block.upper - block.lower
         reach = np.where(np.isfinite(width), width, np.abs(beta))
-        usual = np.partition(reach, len(reach) // 2)[
-            len(reach) // 2
-        ]  # np.median takes five times as long on 1,000 rows
+        middle = len(reach) // 2
+        usual = np.partition(reach, middle)[middle]  # np.median takes five times as long on 1,000 rows
         size = float(np.abs(v).max()) + float(usual)
-        return np.float32 if STEP_ROUNDING * size <= self.options.tol else np.float64
+        return np.float32 if STEP_ROUNDING * size <= self.options.tol * self._unit else np.float64
 
     def _judge(self, changed: bool, moving: bool) -> None:
         """Sets: optimality_error, objective, and exhausted, where further steps bring nothing but rounding."""
@@ -216,7 +211,7 @@ class SMO(Solver):
     def _to_the_end(self) -> bool:
         wanted = self.options.to_the_end
         precise = self.problem.n <= SMALL_ROWS if wanted is None else wanted
-        return precise and self.problem.gram.definiteness(NOTHING).definite
+        return precise and self.problem.gram.definiteness(NO_ROWS).definite
 
     def _takes_all(self) -> bool:
         """Whether the whole problem is one working set: cheap kernel values, or a small problem."""

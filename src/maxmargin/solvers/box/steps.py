@@ -152,14 +152,14 @@ def best_partner(K, i, high, v, shrinkage, curvature, gains):
 def pair_step(block, v, beta, offsets, i, j):
     """beta_i grows and beta_j shrinks to their maximum or to a bound or kink; by how much, 0 if neither moves.
 
-    One alone may snap to a bound that was a rounding away. Writes: beta.
+    A multiplier may be set to a bound that rounding kept it from, while the other stays. Writes: beta.
     """
     share = CURVATURE_FLOOR32 if v.itemsize == 4 else CURVATURE_FLOOR
     total = block.curvature[i] + block.curvature[j]
     bend = max(total - 2.0 * block.K[i, j], share * abs(total) + TINY)
     before_i, before_j = beta[i], beta[j]
-    top = 0.0 if before_i < 0.0 < block.kink[i] else block.upper[i]
-    bottom = 0.0 if before_j > 0.0 and block.kink[j] > 0.0 else block.lower[j]
+    top = min(0.0, block.upper[i]) if before_i < 0.0 < block.kink[i] else block.upper[i]
+    bottom = max(0.0, block.lower[j]) if before_j > 0.0 and block.kink[j] > 0.0 else block.lower[j]
     slope = np.float64(v[i]) + offsets.growth[i] - v[j] - offsets.shrinkage[j]
     delta = min(slope / bend, top - before_i, before_j - bottom)
     beta[i] = top if delta == top - before_i else before_i + delta
@@ -195,10 +195,10 @@ def single_steps(block, v, beta, tol, max_steps):
 
 @jit(reductions=True, inline=True)
 def best_single(block, v, beta, i):
-    """The maximum in one multiplier: beta_i + v_i / curvature_i, drawn towards its kink at zero and into the box."""
-    bend = max(block.curvature[i], TINY)
-    aim, dead = beta + v / bend, block.kink[i] / bend
-    aim -= min(max(aim, -dead), dead)
+    """The maximum in one multiplier: (v_i + curvature_i beta_i) / curvature_i, drawn to its kink and into the box."""
+    bend, kink = max(block.curvature[i], TINY), block.kink[i]
+    slope = v + bend * beta  # at zero
+    aim = (slope - min(max(slope, -kink), kink)) / bend
     return min(max(aim, block.lower[i]), block.upper[i])
 
 
@@ -232,3 +232,13 @@ def apply_change(K, change, v):
             weight, row = change[a], K[a]
             for t in range(len(v)):
                 v[t] -= weight * row[t]
+
+
+@jit(reductions=True)
+def objective_and_size(p, kink, v, beta):
+    """p'beta - 1/2 beta'(K + R) beta - kink'|beta| = 1/2 (p + v)'beta - kink'|beta|, and sum |beta|."""
+    objective, size = 0.0, 0.0
+    for i in range(len(v)):
+        objective += 0.5 * (p[i] + v[i]) * beta[i] - kink[i] * abs(beta[i])
+        size += abs(beta[i])
+    return objective, size

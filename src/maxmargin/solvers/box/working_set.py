@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.certificates.kkt import Standing
-from maxmargin.core.rows import Array
+from maxmargin.certificates.kkt import Standing, slopes
+from maxmargin.core.rows import NO_ROWS, Array
 from maxmargin.problems.box import BoxQP
 from maxmargin.solvers.contract import Options
 
 FIRST_NS = 2.5e5  # the first working set is as large as this many nanoseconds of kernel values make it
 LEAST = 64
-NOTHING = np.empty(0, np.int64)
 
 
 class WorkingSets:
@@ -27,7 +26,7 @@ class WorkingSets:
         first = max(LEAST, int((FIRST_NS / self.problem.gram.value_ns) ** 0.5))
         self._size = min(self._largest, 2 * self._size if self._size else first)
         if untouched and self._tied():
-            return NOTHING, self._spread(self._size)
+            return NO_ROWS, self._spread(self._size)
         return self._violators(working, beta, v, standing)
 
     def _tied(self) -> bool:
@@ -37,8 +36,7 @@ class WorkingSets:
     def _violators(self, working: Array, beta: Array, v: Array, standing: Standing) -> tuple[Array, Array]:
         problem = self.problem
         growable, shrinkable = beta < problem.upper, beta > problem.lower
-        up = np.where(beta >= 0, v - problem.kink, v + problem.kink)
-        down = np.where(beta > 0, v - problem.kink, v + problem.kink)
+        up, down = slopes(v, beta, problem.kink)
         high = problem.by_row(standing.highest[:-1])
         low = problem.by_row(standing.lowest[:-1])
         rising, falling = growable & (up > low), shrinkable & (down < high)
@@ -69,7 +67,7 @@ class WorkingSets:
 def _largest(values: Array, count: int) -> Array:
     """Indices of the ``count`` largest finite values, largest first."""
     count = min(count, len(values))
-    top = np.argpartition(-values, count - 1)[:count] if count else NOTHING
+    top = np.argpartition(-values, count - 1)[:count] if count else NO_ROWS
     top = top[np.isfinite(values[top])]
     return top[np.argsort(-values[top], kind="stable")]
 

@@ -17,7 +17,7 @@ import numpy as np
 from maxmargin.certificates.joint import inside
 from maxmargin.core import limits
 from maxmargin.core.jit import jit, larger
-from maxmargin.core.rows import Array
+from maxmargin.core.rows import NO_ROWS, Array
 from maxmargin.core.threads import thread_map
 from maxmargin.losses.multiclass import JointLoss, best_row, row_terms, row_violation
 from maxmargin.problems.joint import KernelJoint
@@ -39,7 +39,6 @@ SETTLED = 0.1  # of what a chunk is solved to: rows nearer to their optimum are 
 IDLE = 20  # steps without a smaller violation or a larger dual value after which rounding is all that moves
 RISE = 1e-9  # of the dual value
 SMALL_GOAL = 1e-10  # the violation that few rows are solved for
-NOTHING = np.empty(0, np.int64)
 
 
 class Chunk(NamedTuple):
@@ -64,7 +63,7 @@ class JointBlocks(Solver):
         self.problem, self.gram, self.options, self.patience = problem, problem.gram, options, patience
         assert start.beta is not None
         self.B = inside(problem, start.beta)
-        self.working, self.K = NOTHING, np.empty((0, 0))
+        self.working, self.K = NO_ROWS, np.empty((0, 0))
         self.size = 0
         self.objective = -np.inf
         self._go_on(options.tol, self.gram.many_scores(self.B, exact=True) if self.B.any() else problem.zeros())
@@ -139,7 +138,7 @@ class JointBlocks(Solver):
         rest = self.violations.copy()
         rest[kept] = 0.0
         wanted = min(self.size - len(kept), int(np.count_nonzero(rest)))
-        fresh = np.argpartition(-rest, wanted - 1)[:wanted] if wanted else NOTHING
+        fresh = np.argpartition(-rest, wanted - 1)[:wanted] if wanted else NO_ROWS
         fresh = fresh[np.argsort(-rest[fresh], kind="stable")]
         place = np.full(n, -1)
         place[self.working] = np.arange(len(self.working))

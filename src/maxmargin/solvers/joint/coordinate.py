@@ -105,7 +105,7 @@ class JointCD(Solver):
         self.aim = goal
         if self.B.any():
             self._weights_of(self.B)
-        self._everyone()
+        self._look_at_all_rows()
 
     def step(self, most: float = np.inf) -> None:
         """At most ``most`` epochs, until some tens of milliseconds have gone by or the gap looks small enough."""
@@ -134,14 +134,14 @@ class JointCD(Solver):
             self.objective = -0.5 * square - sums[CONJUGATES]
             self._calm = CALM * self.slack
         elif self.slack <= self._calm or sums[GAPS] <= 0.5 * self.aim * self._primal:
-            self._everyone()
+            self._look_at_all_rows()
 
     def _weights_of(self, B: Array) -> None:
         """Sets: W = A'B."""
         made = np.stack([self.problem.design.combine(column) for column in np.ascontiguousarray(B.T)])
         self.W = (made.T if self.problem.design.sparse else made).astype(self.W.dtype, order="C")
 
-    def _everyone(self) -> None:
+    def _look_at_all_rows(self) -> None:
         """Look at all rows and classes again, and leave none out before violations are known.
 
         Sets: order, slack, candidates.

@@ -82,7 +82,7 @@ class DualCD(Solver):
         self._terms = Terms(design.rows, problem.y, problem.costs, self.squares, problem.loss)
         self.random = np.array([options.seed * 2 + 88172645463325252], np.uint64)
         self._window = WINDOW if design.entries > CACHED_ENTRIES else max(1, problem.n)
-        self._everyone()
+        self._look_at_all_rows()
 
     @classmethod
     def refuses(cls, problem: LinearProblem) -> str:
@@ -103,7 +103,7 @@ class DualCD(Solver):
         """Aim lower, at all rows again, with weights recomputed from the multipliers."""
         self.aim = goal
         self.v = self.problem.design.combine(self.beta)
-        self._everyone()
+        self._look_at_all_rows()
 
     def step(self, most: float = np.inf) -> None:
         """At most ``most`` epochs, until some tens of milliseconds have gone by or the gap looks small enough."""
@@ -143,9 +143,9 @@ class DualCD(Solver):
             self.objective = -0.5 * float(w @ w) - sums[CONJUGATES]
             self._calm = CALM * worst
         elif worst <= self._calm or gap <= 0.5 * self.aim * self._primal:
-            self._everyone()
+            self._look_at_all_rows()
 
-    def _everyone(self) -> None:
+    def _look_at_all_rows(self) -> None:
         """Look at all rows again, and leave none out before their violations are known. Sets: order, slack."""
         self.order, self.slack = np.arange(self.problem.n), (np.inf, np.inf)
 

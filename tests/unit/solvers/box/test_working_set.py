@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from maxmargin.certificates.kkt import standing
+from maxmargin.core.rows import NO_ROWS
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF
 from maxmargin.losses.box import Box
 from maxmargin.models import soft_margin
 from maxmargin.problems.box import BoxQP, one_group
 from maxmargin.solvers import Options
-from maxmargin.solvers.box.working_set import LEAST, NOTHING, WorkingSets
+from maxmargin.solvers.box.working_set import LEAST, WorkingSets
 
 N = 400
 RNG = np.random.default_rng(0)
@@ -26,7 +27,7 @@ def sets(problem, largest=LEAST, **options):
     return WorkingSets(problem, Options(tol=1e-3, **options), largest)
 
 
-def chosen(made, problem, beta, working=NOTHING, v=None, untouched=False):
+def chosen(made, problem, beta, working=NO_ROWS, v=None, untouched=False):
     v = problem.p - K @ beta if v is None else v
     return made.choose(working, beta, v, standing(problem, beta, v), untouched)
 

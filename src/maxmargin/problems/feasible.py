@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any, Protocol
+
 import numpy as np
 
 from maxmargin.core.rows import Array
-from maxmargin.problems.box import BoxQP
 
 BALANCE_SLACK = 1e-12  # a relative error of a group's sum that is rounding, not infeasibility
 
 
-def feasible_point(problem: BoxQP, beta: Array) -> Array:
+class Constraints(Protocol):
+    """Of a box QP: bounds, and what the multipliers of each group add up to."""
+
+    @property
+    def lower(self) -> Array: ...
+
+    @property
+    def upper(self) -> Array: ...
+
+    @property
+    def totals(self) -> Array: ...
+
+    def members(self, g: int) -> Any:
+        """What picks the rows of a group."""
+        ...
+
+
+def feasible_point(problem: Constraints, beta: Array) -> Array:
     """``beta`` clipped to the box, and every group moved to its total: first towards zero, then towards the bounds.
 
     Moving towards zero scales one side of a group down, so that multipliers which are zero stay so.
