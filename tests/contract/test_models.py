@@ -5,7 +5,7 @@ import pytest
 
 from maxmargin import Status
 from maxmargin.gram import Gram
-from maxmargin.kernels import RBF, Linear, Polynomial
+from maxmargin.kernels import RBF, Linear, PairFunction, Polynomial, Precomputed
 from maxmargin.losses import EpsilonInsensitive, HuberHinge, SquaredEpsilonInsensitive, SquaredHinge
 from maxmargin.models import (
     Bias,
@@ -20,6 +20,7 @@ from maxmargin.models import (
     svdd,
     tube,
 )
+from maxmargin.problems.solution import Point
 from maxmargin.solvers import Options, solve
 from tests.box_oracle import optimum
 
@@ -106,12 +107,10 @@ def test_infeasible_totals_are_errors_before_any_kernel_value_is_computed():
         calls.append(1)
         return float(a @ b)
 
-    from maxmargin.kernels import PairFunction
-
     gram = Gram(PairFunction(counted), X, budget=1 << 12)
     before = len(calls)
     lighter = np.where(y > 0, weights, 0.1 * weights)
-    with pytest.raises(ValueError, match=f"at most {largest_nu(y, lighter):g}"):
+    with pytest.raises(ValueError, match=f"at most {largest_nu(y, lighter):.15g}"):
         nu_classifier(gram, y, 0.999, lighter)
     with pytest.raises(ValueError, match="add up to 1"):
         svdd(gram, 0.5 / len(X))
@@ -120,3 +119,54 @@ def test_infeasible_totals_are_errors_before_any_kernel_value_is_computed():
     with pytest.raises(ValueError, match="infeasible"):
         nu_regression(gram, t, 0.0)
     assert len(calls) == before
+
+
+def test_nu_at_its_largest_value_is_feasible_whatever_rounding_makes_of_it():
+    X, y, _, weights = rows(7, True)
+    gram, largest = Gram(RBF(0.5), X), largest_nu(y, weights)
+    for nu in (largest, np.nextafter(largest, 2.0)):
+        assert solve(nu_classifier(gram, y, nu, weights), Options(tol=1e-6)).status is Status.CONVERGED
+
+
+@pytest.mark.parametrize("constant", [True, False], ids=["a constant kernel", "hulls that meet"])
+def test_classes_that_nu_cannot_tell_apart_have_no_machine(constant):
+    """rho is zero: nothing is divided by its rounding, and no fit claims to have converged."""
+    X, y, _, _ = rows(8, False)
+    y = np.where(np.arange(len(X)) % 2, 1.0, -1.0)  # of no relation to X
+    kernel = RBF(0.0) if constant else Linear()
+    found = solve(nu_classifier(Gram(kernel, X), y, 0.05), Options(tol=1e-3))
+    assert found.status is not Status.CONVERGED
+    machine = class_margin(found.point)
+    assert np.abs(kernel(X) @ machine.coef + machine.bias).max() < 1e6
+    stopped = class_margin(nu_classifier(Gram(kernel, X), y, 0.05).start())
+    assert (machine.width >= 0.0, stopped.width, stopped.bias) == (True, 0.0, 0.0)
+    assert not stopped.coef.any()
+
+
+@pytest.mark.parametrize("model", ["C-SVC, p = 2", "eps-SVR, squared"])
+def test_squares_on_an_indefinite_matrix_have_a_solution(model):
+    """Where K + R were only semidefinite, the objective could rise without end along its null space."""
+    swap = np.array([[0.0, 1.0], [1.0, 0.0]])
+    problem = MODELS[model](Gram(Precomputed(), swap), np.array([1.0, -1.0]), np.array([1.0, -1.0]), np.ones(2))
+    assert "was added" in problem.note
+    found = solve(problem, Options(tol=1e-6))
+    assert found.status is Status.CONVERGED
+    assert np.abs(found.beta).max() < 10.0
+    assert found.certificate.violation < 1e-6
+
+
+@pytest.mark.parametrize("bias", [Bias.FREE, Bias.NONE])
+def test_rows_without_curvature_step_to_their_bounds(bias):
+    """Zero rows with huge targets and a huge tube: infinity minus infinity would be taken for overflow."""
+    y = np.array([2e9, -2e9, 1e8])
+    found = solve(regression(Gram(Linear(), np.zeros((3, 2))), y, 1.0, EpsilonInsensitive(2e8), bias))
+    assert found.status is Status.CONVERGED
+    np.testing.assert_array_equal(found.beta, [1.0, -1.0, 0.0])
+
+
+def test_a_start_outside_the_constraints_and_no_time_is_not_called_converged():
+    X, *_ = rows(9, False, n=1200)
+    problem = one_class(Gram(RBF(0.5), X), 0.3)
+    found = solve(problem, Options(start=Point(beta=np.zeros(1200)), max_iter=0))
+    assert found.status is Status.ITERATION_LIMIT
+    assert found.beta.sum() == pytest.approx(0.3 * 1200)

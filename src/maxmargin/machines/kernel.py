@@ -21,7 +21,7 @@ from maxmargin.machines.watching import Observer, TimeShares, observed, watcher
 from maxmargin.multiclass import one_vs_one as ovo
 from maxmargin.problems.box import Bias
 from maxmargin.problems.sizes import SMALL_ROWS
-from maxmargin.problems.solution import Point, Solution, Status
+from maxmargin.problems.solution import STOPS, Point, Solution, Status, ended_by
 from maxmargin.solvers import solve
 from maxmargin.solvers.contract import Options
 
@@ -66,12 +66,8 @@ class _Work:
         """Set the matrix up; how the fit ended, where that was stopped."""
         try:
             self.matrices.open()
-        except limits.OutOfTime:
-            return Status.TIME_LIMIT
-        except KeyboardInterrupt:
-            if not self.plan.effort.keeps:
-                raise
-            return Status.INTERRUPTED
+        except STOPS as stop:
+            return ended_by(stop, self.plan.effort.keeps)
         return None
 
     def _prepare(self) -> Status | None:
@@ -80,10 +76,8 @@ class _Work:
             self.matrices.prepare()
         except limits.OutOfTime:
             return None  # the jobs end at their own limits
-        except (KeyboardInterrupt, limits.Cancelled):
-            if not self.plan.effort.keeps:
-                raise
-            return Status.INTERRUPTED
+        except STOPS as stop:
+            return ended_by(stop, self.plan.effort.keeps)
         return None
 
     def _workers(self) -> int:
@@ -138,13 +132,8 @@ class _Work:
         )
         try:
             solution = self._again(job, again)
-        except limits.OutOfTime:
-            return found._replace(status=Status.TIME_LIMIT)
-        except (KeyboardInterrupt, limits.Cancelled):
-            if not self.plan.effort.keeps:
-                raise
-            limits.cancel()  # the other jobs end too
-            return found._replace(status=Status.INTERRUPTED)
+        except STOPS as stop:
+            return found._replace(status=ended_by(stop, self.plan.effort.keeps))
         return solution._replace(
             trace=found.trace.then(solution.trace), iterations=found.iterations + solution.iterations
         )

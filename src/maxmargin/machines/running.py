@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from maxmargin.core import limits
 from maxmargin.core.threads import task_map
 from maxmargin.machines.plan import Effort, Job
 from maxmargin.machines.watching import TimeShares
-from maxmargin.problems.solution import Point, Solution, Status, Trace, unproved
+from maxmargin.problems.solution import STOPS, Point, Solution, Status, Trace, ended_by, unproved
 
 
 def solve_jobs(
@@ -25,13 +24,8 @@ def solve_jobs(
     def ended(number: int) -> Solution:
         try:
             return one(number, shares)
-        except limits.OutOfTime:
-            return unsolved(zero(jobs[number]), Status.TIME_LIMIT)
-        except (KeyboardInterrupt, limits.Cancelled):
-            if not effort.keeps:
-                raise
-            limits.cancel()  # the other jobs end too
-            return unsolved(zero(jobs[number]), Status.INTERRUPTED)
+        except STOPS as stop:
+            return unsolved(zero(jobs[number]), ended_by(stop, effort.keeps))
 
     turns = range(len(jobs)) if turns is None else turns
     found = dict(zip(turns, task_map(ended, turns, workers, effort.keeps), strict=True))

@@ -7,6 +7,7 @@ import html
 import math
 from typing import Any, NamedTuple
 
+from maxmargin.core import limits
 from maxmargin.core.rows import Array
 
 
@@ -30,6 +31,19 @@ class Status(enum.Enum):
         return self.value
 
 
+STOPS = (limits.OutOfTime, limits.Cancelled, KeyboardInterrupt)  # what ends work before its end
+
+
+def ended_by(stop: BaseException, keep: bool) -> Status:
+    """How work ends that one of ``STOPS`` ended. Ctrl-C is raised again unless ``keep``; then other threads end too."""
+    if isinstance(stop, limits.OutOfTime):
+        return Status.TIME_LIMIT
+    if not keep:
+        raise stop
+    limits.cancel()
+    return Status.INTERRUPTED
+
+
 class Certificate(NamedTuple):
     """Proof of optimality, recomputed from the problem and the point alone.
 
@@ -38,7 +52,7 @@ class Certificate(NamedTuple):
     ||w||. ``moved`` says how far the given multipliers were from satisfying the constraints; the values hold for a
     point nearby that does. ``rounding`` is the part of ``gap`` that only bounds the rounding of kernel values and sums.
     (Where float32 values were used, rows that cannot change the gap keep theirs, and ``primal`` and ``dual`` share an
-    error of some 1e-6 of their size.) Where the Gram matrix is not positive semidefinite there is no duality, and where
+    error of some 1e-7 of sum_ij |beta_i beta_j| K_ij.) Where the Gram matrix is not positive semidefinite there is no duality, and where
     ``time_limit`` left no time for the proof there is none: the values are NaN and ``reason`` says why.
     """
 

@@ -45,6 +45,11 @@ class Options:
     order: Array | None = None
     working_rows: int | None = None
 
+    @property
+    def keeps(self) -> bool:
+        """Whether Ctrl-C ends the solve with its best point."""
+        return self.interrupt == "keep"
+
 
 class Problem(Protocol):
     """What the loop asks of a problem."""

@@ -16,7 +16,18 @@ from maxmargin.certificates.proof import prove
 from maxmargin.core import limits
 from maxmargin.core.blas import blas_held
 from maxmargin.problems.sizes import SMALL_ROWS
-from maxmargin.problems.solution import Certificate, Point, Progress, Proof, Solution, Status, Trace, unproved
+from maxmargin.problems.solution import (
+    STOPS,
+    Certificate,
+    Point,
+    Progress,
+    Proof,
+    Solution,
+    Status,
+    Trace,
+    ended_by,
+    unproved,
+)
 from maxmargin.solvers.contract import OVERFLOW, Options, Overflow, Problem, Solver, Stage
 from maxmargin.solvers.pace import Pace
 
@@ -35,13 +46,8 @@ def run(problem: Problem, stages: list[Stage], options: Options) -> Solution:
         work = _Solve(problem, stages, options, _Clock(options.time_limit, active))
         try:
             work.run_stages()
-        except limits.OutOfTime:
-            work.status = Status.TIME_LIMIT
-        except (KeyboardInterrupt, limits.Cancelled):
-            if options.interrupt == "raise":
-                raise
-            work.status = Status.INTERRUPTED
-            limits.cancel()  # the other problems of the same fit end too
+        except STOPS as stop:
+            work.status = ended_by(stop, options.keeps)
         return work.solution()
 
 

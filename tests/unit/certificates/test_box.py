@@ -12,6 +12,8 @@ from maxmargin.certificates import feasible_point
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Linear, Precomputed
 from maxmargin.losses import Hinge, SquaredHinge
+from maxmargin.models import one_class
+from maxmargin.problems.solution import Point
 from maxmargin.solvers import Options, solve
 from tests import helpers
 
@@ -82,6 +84,18 @@ def test_weak_duality_for_any_multipliers(seed):
     assert proof.dual <= OPTIMUM + 1e-7
     assert proof.primal >= OPTIMUM - 1e-7
     assert proof.moved > 0
+    assert proof.violation > 0.01  # no such point is near the optimum
+
+
+def test_the_violation_is_that_of_the_feasible_point():
+    """Of multipliers that had to be moved far, not of those that were given: these may all seem to be at bounds."""
+    only_one_side = np.where(Y > 0, 2.0, 0.0)
+    proof = certify(soft_margin(GRAM, Y, 2.0), only_one_side)
+    assert proof.gap > 1.0
+    assert proof.violation > 0.1
+    nothing = certify(one_class(GRAM, 0.3), Point(beta=np.zeros(80)))
+    assert nothing.gap > 1.0
+    assert nothing.violation > 0.1
 
 
 @pytest.mark.large

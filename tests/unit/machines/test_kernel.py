@@ -5,10 +5,11 @@ import pytest
 
 from maxmargin import machines
 from maxmargin.core import limits
-from maxmargin.kernels import RBF, Linear
+from maxmargin.kernels import RBF, Linear, PairFunction
 from maxmargin.machines import Caller, Effort, Job, KernelPlan
-from maxmargin.models import Bias, soft_margin
-from maxmargin.problems.solution import Status
+from maxmargin.models import Bias, nu_classifier, soft_margin
+from maxmargin.problems.solution import Point, Status
+from maxmargin.solvers import solve
 from tests import helpers
 
 X, Y = helpers.overlapping(200)
@@ -61,6 +62,54 @@ def test_a_job_stopped_before_its_problem_is_stated_is_a_machine_of_zeros(cause,
     assert found.solutions[0].status is status
     np.testing.assert_array_equal(found.machines[0].coef, np.zeros((1, 200)))
     np.testing.assert_array_equal(found.machines[0].biases, [0.0])
+
+
+@pytest.mark.parametrize(
+    ("stop", "status"), [(limits.OutOfTime, Status.TIME_LIMIT), (KeyboardInterrupt, Status.INTERRUPTED)]
+)
+def test_what_float32_found_is_kept_where_the_second_try_is_stopped(stop, status, monkeypatch):
+    found = []
+
+    def stalled(problem, options, solver):
+        if found:
+            raise stop
+        found.append(solve(problem, options, solver)._replace(status=Status.STALLED))
+        return found[0]
+
+    monkeypatch.setattr("maxmargin.machines.kernel.solve", stalled)
+    many, labels = helpers.overlapping(1200)
+    job = Job(None, (1200,), lambda gram: soft_margin(gram, helpers.signs(labels), 1.0))
+    effort = Effort(1e-3, interrupt="keep")
+    kept = machines.solve(KernelPlan(GAUSSIAN, many, [job], Bias.FREE, effort, usual_bound=1.0))
+    assert kept.solutions[0].status is status
+    np.testing.assert_array_equal(kept.machines[0].coef[0], found[0].beta)
+
+
+def test_a_start_without_time_for_a_proof_is_a_machine(monkeypatch):
+    """A warm start whose first step, and whose proof, the limit leaves no time for."""
+
+    def late(*_, **__):
+        raise limits.OutOfTime
+
+    monkeypatch.setattr("maxmargin.solvers.drive.prove", late)
+    monkeypatch.setattr("maxmargin.solvers.box.smo.SMO.__init__", late)
+    beta = np.where(SIGNS > 0, 0.5, -0.25)
+    job = Job(None, (200,), two_sides, start=Point(beta=beta))
+    (machine,), (solution,) = machines.solve(plan(job=job))[:2]
+    assert solution.status is Status.TIME_LIMIT
+    assert solution.certificate.reason
+    assert abs(machine.coef.sum()) < 1e-12  # moved to where it is feasible
+    np.testing.assert_array_equal(np.sign(machine.coef[0]), np.sign(beta))
+    np.testing.assert_array_equal(machine.biases, [0.0])
+
+
+def test_infeasible_problems_are_errors_before_a_function_is_called():
+    calls = []
+    kernel = PairFunction(lambda a, b: calls.append(1) or float(a @ b))
+    job = Job(None, (200,), lambda gram: nu_classifier(gram, SIGNS, 1.0, np.where(SIGNS > 0, 1.0, 0.1)), groups=2)
+    with pytest.raises(ValueError, match="nu=1 is infeasible"):
+        machines.solve(plan(kernel, job=job))
+    assert not calls
 
 
 def test_ctrl_c_is_raised_unless_it_is_to_be_kept():

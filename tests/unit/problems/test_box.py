@@ -19,6 +19,24 @@ def test_a_total_out_of_reach_is_an_error():
         BoxQP(Gram(Linear(), np.eye(4)), Box(zero, zero, one, zero, zero), *one_group(4, 5.0))
 
 
+@pytest.mark.parametrize(
+    ("change", "group", "words"),
+    [
+        ({"kink": -np.ones(4)}, np.zeros(4, int), "kinks and ridges must be >= 0"),
+        ({"ridge": np.full(4, np.nan)}, np.zeros(4, int), "none of them NaN"),
+        ({"lower": np.full(4, 2.0)}, np.zeros(4, int), "lower <= upper"),
+        ({}, np.array([0, 0, 1, 0]), "from 0 to 0"),
+        ({}, np.array([0, 0, -2, 0]), "-1 for rows without one"),
+        ({}, np.zeros(3, int), "4 rows"),
+        ({"p": np.zeros(5)}, np.zeros(4, int), "4 entries"),
+    ],
+)
+def test_parts_that_do_not_fit_are_errors(change, group, words):
+    zero, one = np.zeros(4), np.ones(4)
+    with pytest.raises(ValueError, match=words):
+        BoxQP(Gram(Linear(), np.eye(4)), Box(zero, zero, one, zero, zero)._replace(**change), group, np.ones(1))
+
+
 def problem(lower, upper, group, totals):
     lower, upper = np.asarray(lower, np.float64), np.asarray(upper, np.float64)
     zero = np.zeros(len(lower))

@@ -17,7 +17,7 @@ from maxmargin.certificates.separation import separates
 from maxmargin.core import limits
 from maxmargin.core.rows import NO_ROWS, Array
 from maxmargin.problems.box import BoxQP
-from maxmargin.problems.solution import Point, Solution, Status, Trace, unproved
+from maxmargin.problems.solution import STOPS, Point, Solution, Status, Trace, ended_by, unproved
 from maxmargin.solvers.box.groups import take_steps
 from maxmargin.solvers.box.newton import polish
 from maxmargin.solvers.box.steps import Block
@@ -47,13 +47,8 @@ def solve_hard(problem: BoxQP, stages: list[Stage], options: Options) -> Solutio
             with limits.limits(last_moment):
                 weights = vanishing_weights(problem, solution.beta, bound, scores)
                 separable = separates(problem, weights, problem.gram.scores(weights, exact=True)[0])
-        except limits.OutOfTime:
-            return found._replace(status=Status.TIME_LIMIT)
-        except (KeyboardInterrupt, limits.Cancelled):
-            if options.interrupt == "raise":
-                raise
-            limits.cancel()  # the other problems of the same fit end too
-            return found._replace(status=Status.INTERRUPTED)
+        except STOPS as stop:
+            return found._replace(status=ended_by(stop, options.keeps))
         if not separable:
             return found._replace(point=Point(beta=weights, biases=found.point.biases), status=Status.INFEASIBLE)
         if bound >= last:

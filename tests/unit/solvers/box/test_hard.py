@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 from maxmargin.certificates import separates
+from maxmargin.core import limits
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Linear
 from maxmargin.models import soft_margin
+from maxmargin.problems.solution import Status
 from maxmargin.solvers import Options, solve
+from maxmargin.solvers.box import hard
 from maxmargin.solvers.box.hard import vanishing_weights
 from tests import helpers
 
@@ -39,6 +42,27 @@ def test_weights_of_overlapping_classes_vanish_within_the_constraints(kernel, bo
     if isinstance(kernel, Linear):  # the two points in the hulls, in the plane itself
         hulls = [X[y == side].T @ np.abs(weights[y == side]) / np.abs(weights[y == side]).sum() for side in (1, -1)]
         np.testing.assert_allclose(*hulls, atol=1e-6)
+
+
+@pytest.mark.parametrize("part", ["prove_box", "vanishing_weights"])
+def test_a_time_limit_holds_for_proofs_and_weights_too(part, monkeypatch):
+    """What takes long looks at the clock: at the limit and some overtime it ends, and what was found is kept."""
+    time, work = [0.0], getattr(hard, part)
+    monkeypatch.setattr(limits, "now", lambda: time[0])
+
+    def slow(*given):
+        for _ in range(100):
+            time[0] += 0.5
+            limits.checkpoint()
+        return work(*given)
+
+    monkeypatch.setattr(hard, part, slow)
+    X, y = helpers.overlapping(100)
+    found = solve(soft_margin(Gram(Linear(), X), helpers.signs(y), np.inf), Options(time_limit=1.0))
+    assert found.status is Status.TIME_LIMIT
+    assert time[0] <= 1.0 + limits.OVERTIME + 0.5
+    assert np.abs(found.beta).sum() > 0.0
+    assert (found.certificate.reason != "") == (part == "prove_box")
 
 
 def test_weights_of_separable_classes_do_not_vanish():
