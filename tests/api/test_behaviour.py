@@ -363,7 +363,7 @@ def test_class_weight_zero_and_infinite_cost():
 def test_raised_ridge_is_told():
     X, y = helpers.overlapping(300)
     machine = SVC(kernel="sigmoid", gamma=1.0, coef0=-1.0, loss="squared_hinge", C=1e4).fit(X, y)
-    assert "1/(2C) was raised" in machine.certificate_.reason
+    assert "was added to 1/(2C)" in machine.certificate_.reason
 
 
 def test_an_asymmetric_kernel_is_refused():

@@ -116,6 +116,21 @@ def test_kernel_machines(model, variant):
     assert_true(*fitted(model, variant))
 
 
+@pytest.mark.parametrize("loss", CLASS_LOSSES)
+def test_kernel_machines_of_many_rows_in_float32(loss):
+    """The gap and the violation are bounds, whatever float32 tiles made of the scores; the values share their error."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1300, 4))
+    y = (X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=1300) > 0).astype(int)
+    model = SVC(loss=loss, C=3.0).fit(X, y)
+    assert model._float32
+    proof, (true,) = model.certificate_, recomputed(model, X, y, None)
+    assert true.gap <= proof.gap + TINY * true.scale
+    assert true.violation <= proof.violation + TINY
+    assert proof.primal == pytest.approx(float(true.primal), rel=1e-6)
+    assert proof.dual == pytest.approx(float(true.dual), rel=1e-6)
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("model", LINEAR_MACHINES, ids=str)
 def test_linear_machines(model, variant):

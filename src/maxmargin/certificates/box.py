@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.certificates.kkt import standing
+from maxmargin.certificates.kkt import Standing, gradient, largest_size, standing
 from maxmargin.certificates.proof import prove
 from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
 from maxmargin.problems.box import REFRESHED_ROWS, BoxQP
-from maxmargin.problems.feasible import feasible_point
+from maxmargin.problems.feasible import clipped, feasible_point
 from maxmargin.problems.solution import Certificate, Point, Proof
 
 FLOAT64_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # of max K_ii sum |beta|: what a score is uncertain by
@@ -36,17 +36,17 @@ def prove_box(problem: BoxQP, point: Point, *, exact: bool = False, seconds: flo
     With ``exact`` every kernel value is float64. Otherwise doubtful rows are recomputed in float64, as many as
     ``seconds`` allow but always some; the others enter with their error bound.
     """
-    given = np.clip(point.beta, problem.lower, problem.upper)
-    beta = feasible_point(problem, given)
-    moved = float(np.max(np.abs(beta - point.beta), initial=0.0))
-    f, error = _scores(problem, beta, exact, _affordable_rows(problem, beta, seconds))
-    largest = float(np.max(np.abs(problem.gram.diagonal), initial=0.0))
-    error += (FLOAT64_ROUNDING + problem.gram.float64_error) * largest * float(np.abs(beta).sum())
+    beta = feasible_point(problem, point.beta)
+    moved, largest, size = differences(beta, point.beta)
+    f, error, here = _scores(problem, beta, exact, _affordable_rows(problem, beta, seconds))
+    error += (FLOAT64_ROUNDING + problem.gram.float64_error) * largest_size(problem.gram.diagonal) * size
     # A sum that is off by rounding moves multipliers off their bounds: which of them are free is asked before that.
-    rounding = moved <= MOVED_BY_ROUNDING * float(np.max(np.abs(beta), initial=0.0))
-    here = standing(problem, given if rounding else beta, problem.p - f - problem.ridge * beta)
+    rounding = 0.0 < moved <= MOVED_BY_ROUNDING * largest
+    if rounding or here is None:
+        judged = clipped(point.beta, problem.lower, problem.upper) if rounding else beta
+        here = standing(problem, judged, gradient(problem.box, f, beta))
     certificate = _certificate(problem, beta, f, error, here.biases)
-    violation = in_units(here.violation + 2.0 * float(error.max(initial=0.0)), problem.unit(here.biases))
+    violation = in_units(here.violation + 2.0 * largest_size(error), problem.unit(here.biases))
     return Proof(Point(beta=beta, biases=here.biases), certificate._replace(violation=violation, moved=moved), f)
 
 
@@ -98,7 +98,18 @@ def split_bias(problem: BoxQP, beta: Array, biases: Array, square: float) -> tup
     return bias, in_units(norm, problem.unit(biases)) if problem.divided else norm
 
 
-@jit(reductions=True)
+@jit(brief=True)
+def differences(beta, other):
+    """max |beta - other|, max |beta| and sum |beta|."""
+    moved, largest, size = 0.0, 0.0, 0.0
+    for i in range(len(beta)):
+        moved = max(moved, abs(beta[i] - other[i]))
+        largest = max(largest, abs(beta[i]))
+        size += abs(beta[i])
+    return moved, largest, size
+
+
+@jit(reductions=True, brief=True)
 def parts_of_values(beta, f, error, box):
     """beta'K beta, the rounding in half of it, and p'beta - kink'|beta| - ridge'beta^2 / 2."""
     square, doubt, concave = 0.0, 0.0, 0.0
@@ -110,7 +121,7 @@ def parts_of_values(beta, f, error, box):
     return square, 0.5 * doubt, concave
 
 
-@jit()
+@jit(brief=True)
 def gap_terms(t, error, beta, box):
     """Sum of l_i(t_i) + kink_i |beta_i| + ridge_i beta_i^2 / 2 - beta_i t_i, and its largest with t_i off by error_i.
 
@@ -158,23 +169,25 @@ def _term(t, beta, limits):
     return max(smooth - limits.kink * (abs(best) - abs(beta)), 0.0)
 
 
-def _scores(problem: BoxQP, beta: Array, exact: bool, refreshed: float) -> tuple[Array, Array]:
-    """Scores f = K beta and error bounds; rows whose term could be nonzero are recomputed in float64, without error."""
+def _scores(problem: BoxQP, beta: Array, exact: bool, refreshed: float) -> tuple[Array, Array, Standing | None]:
+    """Scores f = K beta and error bounds; rows whose term could be nonzero are recomputed in float64, without error.
+
+    And the standing of beta with these scores, where it was worked out on the way.
+    """
     f, error = problem.gram.scores(beta, exact)
-    free = (beta > problem.lower) & (beta < problem.upper)
-    while error.any() and refreshed >= 1:
-        biases = standing(problem, beta, problem.p - f - problem.ridge * beta).biases
-        t = problem.p - f - problem.by_row(biases)
-        doubtful = np.flatnonzero(unsettled(t, error, beta, problem.box))
-        if not len(doubtful):  # the biases that settle the rest no longer move
-            return f, np.zeros(problem.n)
-        # Free ones first, they set the biases; then by nearness.
-        order = np.lexsort((np.abs(t[doubtful]), ~free[doubtful]))
-        chosen = doubtful[order[: int(min(refreshed, len(doubtful)))]]
+    while refreshed >= 1 and largest_size(error) > 0.0:
+        here = standing(problem, beta, gradient(problem.box, f, beta))
+        t = problem.p - f - problem.by_row(here.biases)
+        chosen = np.flatnonzero(unsettled(t, error, beta, problem.box))
+        if not len(chosen):  # the biases that settle the rest no longer move
+            return f, np.zeros(problem.n), here
+        if len(chosen) > refreshed:  # free ones first, they set the biases; then by nearness
+            free = (beta[chosen] > problem.lower[chosen]) & (beta[chosen] < problem.upper[chosen])
+            chosen = chosen[np.lexsort((np.abs(t[chosen]), ~free))[: int(refreshed)]]
         f[chosen] = problem.gram.exact_scores(beta, chosen)
         error[chosen] = 0.0
         refreshed -= len(chosen)
-    return f, error
+    return f, error, None
 
 
 def _affordable_rows(problem: BoxQP, beta: Array, seconds: float) -> float:
@@ -187,7 +200,7 @@ def _affordable_rows(problem: BoxQP, beta: Array, seconds: float) -> float:
     return max(float(REFRESHED_ROWS), (seconds - least) / each if each > 0 else math.inf)
 
 
-@jit()
+@jit(brief=True)
 def unsettled(t, error, beta, box):
     """Where the term of the gap may be other than zero, for all that is known of t."""
     out = np.empty(len(t), np.bool_)

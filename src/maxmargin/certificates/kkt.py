@@ -48,7 +48,7 @@ def downward(v, beta, kink):
     return v - kink if beta > 0.0 else v + kink
 
 
-@jit()
+@jit(brief=True)
 def extremes(v, beta, box):
     """Largest slope upwards, smallest downwards, and sum and number of those of free multipliers.
 
@@ -66,6 +66,24 @@ def extremes(v, beta, box):
             total += up
             free += 1
     return highest, lowest, total, free
+
+
+@jit(brief=True)
+def gradient(box, f, beta):
+    """v = p - (K + diag(ridge)) beta, from the scores f = K beta."""
+    v = np.empty(len(f))
+    for i in range(len(f)):
+        v[i] = box.p[i] - f[i] - box.ridge[i] * beta[i]
+    return v
+
+
+@jit(brief=True)
+def largest_size(values):
+    """max |x_i|; 0 of nothing."""
+    largest = 0.0
+    for value in values:
+        largest = max(largest, abs(value))
+    return largest
 
 
 def standing(problem: BoxQP, beta: Array, v: Array) -> Standing:
@@ -89,7 +107,7 @@ def standing_of(beta: Array, v: Array, box: Any, group: Array, n_groups: int) ->
     return Standing(biases, highest, lowest, float(violations(highest, lowest).max()))
 
 
-@jit()
+@jit(brief=True)
 def extremes_by_group(v, beta, box, group, n_groups):
     """``extremes`` of every group, and last of the rows without one."""
     highest, lowest = np.full(n_groups + 1, -math.inf), np.full(n_groups + 1, math.inf)
@@ -108,7 +126,7 @@ def extremes_by_group(v, beta, box, group, n_groups):
     return highest, lowest, total, free
 
 
-@jit()
+@jit(brief=True)
 def slopes(v, beta, kink):
     """The slopes upwards and downwards of all rows."""
     up, down = np.empty(len(v)), np.empty(len(v))

@@ -55,8 +55,12 @@ CACHE = os.environ.get("MAXMARGIN_CACHE", "1") != "0"
 REDUCTION_FLAGS = {"nnan", "nsz", "reassoc", "contract"}
 
 
-def jit(*, reductions: bool = False, inline: bool = False) -> Callable[[Callable[..., Any]], Any]:
+def jit(*, reductions: bool = False, inline: bool = False, brief: bool = False) -> Callable[[Callable[..., Any]], Any]:
     """Compile a loop nest: no GIL, never parallel, cached under our stamp.
+
+    ``brief=True`` keeps the GIL, for one pass over some vectors. A loop of microseconds that gives it up has to wait
+    for it afterwards, 50 us on a virtual machine, where other pairs of classes are solved beside it. NumPy gives it up
+    in every operation on more than 500 numbers, so one such pass in place of several of those pays twice.
 
     ``reductions=True`` lets LLVM reorder sums and assume that no value is NaN; the inputs of such a loop are checked
     to be finite by ``checks``. ``inline=True`` copies the body into the loops that call it: otherwise passing an array
@@ -66,7 +70,7 @@ def jit(*, reductions: bool = False, inline: bool = False) -> Callable[[Callable
 
     def compile_lazily(fn: Callable[..., Any]) -> Any:
         fn.__qualname__ += f"-{STAMP}"
-        options: dict[str, Any] = {"nopython": True, "boundscheck": None, "nogil": True, "error_model": "numpy"}
+        options: dict[str, Any] = {"nopython": True, "boundscheck": None, "nogil": not brief, "error_model": "numpy"}
         if reductions:
             options["fastmath"] = REDUCTION_FLAGS
         if inline:

@@ -262,6 +262,9 @@ class Gram:
             self._values.add_rows(rows, weights, out)
             return
         store = self._rows()
+        if store.complete and not keep:
+            self._add_stored(rows, weights, out)
+            return
         held = store.slot_of[rows] >= 0
         if held.any():
             self._add_stored(store.slot_of[rows[held]], weights[held], out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from maxmargin.core.jit import jit
 from maxmargin.core.rows import NO_ROWS, Array
 from maxmargin.losses.box import Box
 from maxmargin.problems.box import Bias, BoxQP, GramMatrix, no_group, one_group
@@ -34,12 +35,33 @@ def solvable(gram: GramMatrix, box: Box, group: Array, totals: Array, **how: boo
     return BoxQP(gram, box, group, totals, note=note, **how)
 
 
+@jit(brief=True)
+def extent(values):
+    """The least and the largest of some numbers; NaN where there is one."""
+    least, most = values[0], values[0]
+    for value in values:
+        least = value if value < least or np.isnan(value) else least
+        most = value if value > most or np.isnan(value) else most
+    return least, most
+
+
+@jit(brief=True)
+def are_signs(values):
+    """Whether all of them are -1 or +1."""
+    found = True
+    for value in values:
+        found = found and abs(value) == 1.0
+    return found
+
+
 def costs_of(gram: GramMatrix, C: Array | float, hard: bool = False) -> Array:
     """A cost for every row; infinite ones only where the model has a ``hard`` margin, and then no other but zero."""
-    costs = np.broadcast_to(np.asarray(C, np.float64), (gram.n,))
-    if not costs.min() >= 0:
+    costs = np.asarray(C, np.float64)
+    costs = costs if costs.shape == (gram.n,) else np.broadcast_to(costs, (gram.n,)).copy()
+    least, most = extent(costs)
+    if not least >= 0:
         raise ValueError("C must be >= 0 for every row (infinity for the hard margin).")
-    infinite = costs.max() == np.inf
+    infinite = most == np.inf
     if infinite and not hard:
         raise ValueError("This model needs finite costs: only a classifier has a hard margin.")
     if infinite and np.any((costs > 0) & np.isfinite(costs)):
@@ -59,7 +81,7 @@ def targets_of(gram: GramMatrix, y: Array, labels: bool) -> Array:
     """A target for every row: -1 or +1 for ``labels``, else any finite number."""
     y = np.asarray(y, np.float64)
     if labels:
-        if y.shape != (gram.n,) or not np.all(np.abs(y) == 1.0):
+        if y.shape != (gram.n,) or not are_signs(y):
             raise ValueError(f"y must hold one label -1 or +1 for each of the {gram.n} rows.")
         return y
     if y.shape != (gram.n,) or not np.isfinite(y).all():

@@ -21,14 +21,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
 from maxmargin.losses.box import Box
 from maxmargin.problems.definiteness import Definiteness
-from maxmargin.problems.feasible import feasible_point
+from maxmargin.problems.feasible import clipped, feasible_point, sums
 from maxmargin.problems.solution import Certificate, Point
 
 REFRESHED_ROWS = 4096  # rows that the certificate of a solve which was stopped recomputes in float64
@@ -130,6 +131,34 @@ class GramMatrix(Protocol):
         ...
 
 
+class Survey(NamedTuple):
+    """What is asked of all rows of a problem when it is stated, found in one pass.
+
+    ``ordered``: bounds, kinks and ridges are as they must be. ``least`` and ``most``: sums of the bounds.
+    """
+
+    ordered: bool
+    hard: bool
+    first_group: int
+    last_group: int
+    least: float
+    most: float
+
+
+@jit(brief=True)
+def survey(box, group):
+    """See ``Survey``."""
+    ordered, hard, first, last, least, most = True, False, group[0], group[0], 0.0, 0.0
+    for i in range(len(group)):
+        lower, upper, kink, ridge = box.lower[i], box.upper[i], box.kink[i], box.ridge[i]
+        ordered = ordered and lower <= upper and kink >= 0.0 and ridge >= 0.0
+        hard = hard or (upper - lower == np.inf and ridge == 0.0)
+        first, last = min(first, group[i]), max(last, group[i])
+        least += lower
+        most += upper
+    return Survey(ordered, hard, first, last, least, most)
+
+
 @dataclass(frozen=True)
 class BoxQP:
     """See the module's formula.
@@ -152,13 +181,15 @@ class BoxQP:
         box, n = self.box, self.gram.n
         if any(part.shape != (n,) for part in (*box, self.group)):
             raise ValueError(f"A problem on {n} rows of a kernel matrix needs {n} entries of each part and {n} groups.")
-        if not (np.all(box.lower <= box.upper) and box.kink.min() >= 0.0 and box.ridge.min() >= 0.0):
+        if not self._survey.ordered:
             raise ValueError("Bounds must have lower <= upper, and kinks and ridges must be >= 0, none of them NaN.")
-        if not -1 <= self.group.min() <= self.group.max() < self.n_groups:
+        if not -1 <= self._survey.first_group <= self._survey.last_group < self.n_groups:
             raise ValueError(f"Groups are numbers from 0 to {self.n_groups - 1}, or -1 for rows without one.")
         for g, total in enumerate(self.totals):
             members = self.members(g)
-            least, most = float(self.lower[members].sum()), float(self.upper[members].sum())
+            least, most = self._survey.least, self._survey.most
+            if not self.one_for_all:
+                least, most = float(self.lower[members].sum()), float(self.upper[members].sum())
             slack = TOTAL_SLACK * max(abs(total), min(abs(least), abs(most)))
             if not least - slack <= total <= most + slack:
                 raise ValueError(
@@ -202,9 +233,13 @@ class BoxQP:
         return len(self.totals)
 
     @cached_property
+    def _survey(self) -> Survey:
+        return survey(self.box, self.group)
+
+    @cached_property
     def one_for_all(self) -> bool:
         """Whether all rows are in one group."""
-        return self.n_groups == 1 and not self.group.any()
+        return self.n_groups == 1 and self._survey.first_group == self._survey.last_group == 0
 
     def by_row(self, biases: Array) -> Array | float:
         """What belongs to the group of each row; 0 without one."""
@@ -226,10 +261,10 @@ class BoxQP:
         """beta = sign * alpha turns the notes' multipliers alpha >= 0 into signed ones: -1 where beta is never > 0."""
         return np.where((self.upper <= 0) & (self.lower < 0), -1.0, 1.0)
 
-    @cached_property
+    @property
     def hard(self) -> bool:
         """Whether some row allows no slack at all (C = infinity with the hinge)."""
-        return bool(np.any(np.isinf(self.upper - self.lower) & (self.ridge == 0)))
+        return self._survey.hard
 
     def start(self, near: Point | None = None) -> Point:
         """The feasible point nearest to ``near``; without one, zero.
@@ -239,9 +274,9 @@ class BoxQP:
         if near is not None:
             biases = np.zeros(self.n_groups) if near.biases is None else near.biases
             return Point(beta=feasible_point(self, near.beta), biases=biases)
-        beta = np.clip(0.0, self.lower, self.upper)
+        beta = clipped(np.zeros(self.n), self.lower, self.upper)
         for g, total in enumerate(self.totals):
-            missing = total - float(beta[self.members(g)].sum())
+            missing = total - sums(beta[self.members(g)])[0]
             if missing:
                 bound = self.upper if missing > 0 else self.lower
                 _fill(beta, bound, _spread(np.flatnonzero(self.group == g)), missing)

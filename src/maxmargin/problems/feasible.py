@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
 
 BALANCE_SLACK = 1e-12  # a relative error of a group's sum that is rounding, not infeasibility
@@ -33,18 +34,38 @@ def feasible_point(problem: Constraints, beta: Array) -> Array:
 
     Moving towards zero scales one side of a group down, so that multipliers which are zero stay so.
     """
-    beta = np.clip(beta, problem.lower, problem.upper)
+    beta = clipped(np.asarray(beta, np.float64), problem.lower, problem.upper)
     for g, total in enumerate(problem.totals):
         members = problem.members(g)
         some = beta[members]
-        excess = float(some.sum()) - float(total)
-        if abs(excess) <= BALANCE_SLACK * (float(np.abs(some).sum()) + abs(float(total))):
+        held, size = sums(some)
+        excess = held - float(total)
+        if abs(excess) <= BALANCE_SLACK * (size + abs(float(total))):
             continue
         bound = (problem.lower if excess > 0 else problem.upper)[members]
         for aim in (_between_zero_and(bound, some, excess), bound):
             some, excess = _towards(aim, some, excess)
         beta[members] = some
     return beta
+
+
+@jit(brief=True)
+def clipped(beta, lower, upper):
+    """Each multiplier within its bounds, in new memory."""
+    out = np.empty(len(beta))
+    for i in range(len(beta)):
+        out[i] = min(max(beta[i], lower[i]), upper[i])
+    return out
+
+
+@jit(reductions=True, brief=True)
+def sums(beta):
+    """sum beta and sum |beta|."""
+    total, size = 0.0, 0.0
+    for value in beta:
+        total += value
+        size += abs(value)
+    return total, size
 
 
 def _between_zero_and(bound: Array, beta: Array, excess: float) -> Array:

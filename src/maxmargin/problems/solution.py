@@ -52,8 +52,9 @@ class Certificate(NamedTuple):
     ||w||. ``moved`` says how far the given multipliers were from satisfying the constraints; the values hold for a
     point nearby that does. ``rounding`` is the part of ``gap`` that only bounds the rounding of kernel values and sums.
     (Where float32 values were used, rows that cannot change the gap keep theirs, and ``primal`` and ``dual`` share an
-    error of some 1e-7 of sum_ij |beta_i beta_j| K_ij.) Where the Gram matrix is not positive semidefinite there is no duality, and where
-    ``time_limit`` left no time for the proof there is none: the values are NaN and ``reason`` says why.
+    error of some 1e-7 of sum_ij |beta_i beta_j| K_ij.) Where the Gram matrix is not positive semidefinite there is no
+    duality, and where ``time_limit`` left no time for the proof there is none: the values are NaN and ``reason`` says
+    why.
     """
 
     primal: float

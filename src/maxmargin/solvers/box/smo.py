@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.certificates.box import FLOAT64_ROUNDING, in_units
-from maxmargin.certificates.kkt import Standing, standing
+from maxmargin.certificates.kkt import Standing, gradient, largest_size, standing
 from maxmargin.core import limits
 from maxmargin.core.rows import NO_ROWS, Array
 from maxmargin.problems.box import BoxQP
@@ -22,7 +22,7 @@ from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Point, Proof
 from maxmargin.solvers.box.groups import take_steps
 from maxmargin.solvers.box.newton import polish
-from maxmargin.solvers.box.steps import Block, apply_change, objective_and_size
+from maxmargin.solvers.box.steps import Block, apply_change, objective_and_size, step_sizes
 from maxmargin.solvers.box.working_set import WorkingSets
 from maxmargin.solvers.contract import Options, Solver
 
@@ -56,7 +56,7 @@ class SMO(Solver):
     def __init__(self, problem: BoxQP, start: Point, options: Options) -> None:
         self.problem, self.options = problem, options
         self.chunk = options.working_rows or CHUNK
-        self._largest = float(np.abs(problem.gram.diagonal).max(initial=0.0))
+        self._largest = largest_size(problem.gram.diagonal)
         self.finish = self._to_the_end()
         self.whole = self._takes_all()
         self.beta = start.beta.copy()
@@ -82,7 +82,7 @@ class SMO(Solver):
 
     def _begin(self, f: Array) -> None:
         """Sets: the gradient from the scores f, and all that is judged by it."""
-        self.v = self.problem.p - f - self.problem.ridge * self.beta
+        self.v = gradient(self.problem.box, f, self.beta)
         self._look()
         self.exhausted, self._idle, self._flat, self._best = False, 0, 0, np.inf
         self._attempts += 1
@@ -182,11 +182,10 @@ class SMO(Solver):
         """The type of v inside a chunk: that of K, but float64 where large multipliers would round by more than tol."""
         if block.K.dtype != np.float32:
             return np.float64
-        width = block.upper - block.lower
-        reach = np.where(np.isfinite(width), width, np.abs(beta))
+        reach, largest = step_sizes(block, v, beta)
         middle = len(reach) // 2
         usual = np.partition(reach, middle)[middle]  # np.median takes five times as long on 1,000 rows
-        size = float(np.abs(v).max()) + float(usual)
+        size = largest + float(usual)
         return np.float32 if STEP_ROUNDING * size <= self.options.tol * self._unit else np.float64
 
     def _judge(self, changed: bool, moving: bool) -> None:

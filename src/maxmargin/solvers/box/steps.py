@@ -37,76 +37,110 @@ class Block(NamedTuple):
     kink: Array
 
 
-class Offsets(NamedTuple):
-    """What is added to v, in its precision: see the module's text."""
-
-    growth: Array
-    shrinkage: Array
-
-
 @jit(reductions=True)
 def pair_steps(block, v, beta, tol, max_steps):
     """Sequential minimal optimisation that keeps sum(beta): steps done, violation left, whether it still moves.
 
     Second-order choice of the pair (Fan, Chen and Lin, JMLR 6, 2005): i has the largest slope upwards, j the largest
     gain (difference of the slopes)^2 / (K_ii + K_jj - 2 K_ij). The loops run in the precision of v: two vectorised
-    passes a step, the first of which also applies the step before. Writes: v, beta.
+    passes a step, the first of which also applies the step before. They stand here and not in functions of their own,
+    because references to arrays that are handed on are counted: 0.27 instead of 0.31 us a step on 200 rows, 0.83
+    instead of 0.90 us on 1,150. Writes: v, beta.
     """
-    real, far = v.dtype.type, FAR32 if v.itemsize == 4 else FAR
+    n, real, K, (far, flat, tiny, zero, two) = len(v), v.dtype.type, block.K, constants(v)
+    lower, upper, kink, ridge = block.lower, block.upper, block.kink, block.ridge
     curvature, gains = block.curvature.astype(v.dtype), np.empty_like(v)
-    offsets = Offsets(np.empty_like(v), np.empty_like(v))
-    for t in range(len(v)):
-        set_offsets(block, beta, t, offsets)
-    i, j, move, left = 0, 0, real(0.0), real(0.0)
-    for step in range(max_steps + 1):
-        high, low, lane = apply_pair(block.K, i, j, move, v, offsets)
-        left = high - low
-        if left <= tol or step == max_steps:
-            return step, max(left, real(0.0)), True
-        i = peak(v, offsets.growth, lane)
-        own = offsets.shrinkage[i]
-        if block.kink[i] > 0.0:  # where rounding could make i its own partner
-            offsets.shrinkage[i] = far
-        j = best_partner(block.K, i, high, v, offsets.shrinkage, curvature, gains)
-        offsets.shrinkage[i] = own
-        delta = pair_step(block, v, beta, offsets, i, j)
-        if delta == 0.0:
-            return step, left, False
-        move = real(delta)
-        v[i] -= delta * block.ridge[i]
-        v[j] += delta * block.ridge[j]
-        set_offsets(block, beta, i, offsets)
-        set_offsets(block, beta, j, offsets)
-    return max_steps, left, True
+    growth, shrinkage = offsets_of(block, v, beta)
+    i, j, move, step = 0, 0, zero, 0
+    while True:
+        row, other, high, low, lane = K[i], K[j], -far, far, 0
+        for begin in range(0, n, LANE):
+            most, least = -far, far
+            for t in range(np.uint64(begin), np.uint64(min(begin + LANE, n))):
+                v[t] -= move * (row[t] - other[t])
+                most = larger(most, v[t] + growth[t])
+                least = smaller(least, v[t] + shrinkage[t])
+            high, low, lane = larger(high, most), smaller(low, least), begin if most > high else lane
+        if high - low <= tol or step == max_steps:
+            return step, max(high - low, zero), True
+        i = peak(v, growth, lane)
+        shrinkage[i] = far if kink[i] > 0.0 else shrinkage[i]  # or rounding could make i its own partner
+        row, own, best, lane = K[i], curvature[i], -two, 0
+        for begin in range(0, n, LANE):
+            most = -two
+            for t in range(np.uint64(begin), np.uint64(min(begin + LANE, n))):
+                total = own + curvature[t]
+                bend = larger(total - two * row[t], flat * abs(total) + tiny)
+                rise = larger(high - v[t] - shrinkage[t], zero)
+                gains[t] = rise * rise / bend
+                most = larger(most, gains[t])
+            best, lane = larger(best, most), begin if most > best else lane
+        j = peak_of(gains, lane)
+        rising = Side(np.float64(v[i]) + growth[i], beta[i], upper[i], kink[i], block.curvature[i])
+        falling = Side(np.float64(v[j]) + shrinkage[j], beta[j], lower[j], kink[j], block.curvature[j])
+        delta, new_i, new_j = pair_step(rising, falling, row[j], flat)
+        if new_i == beta[i] and new_j == beta[j]:
+            return step, high - low, False
+        beta[i], beta[j], move = new_i, new_j, real(delta)
+        v[i], v[j] = v[i] - delta * ridge[i], v[j] + delta * ridge[j]
+        growth[i], shrinkage[i] = offsets_at(new_i, lower[i], upper[i], kink[i], far)
+        growth[j], shrinkage[j] = offsets_at(new_j, lower[j], upper[j], kink[j], far)
+        step += 1
 
 
-@jit(reductions=True, inline=True)
-def set_offsets(block, beta, t, offsets):
-    """Offsets of multiplier t. Writes: offsets."""
-    far = FAR32 if offsets.growth.itemsize == 4 else FAR
-    offsets.growth[t] = upward(0.0, beta[t], block.kink[t]) if beta[t] < block.upper[t] else -far
-    offsets.shrinkage[t] = downward(0.0, beta[t], block.kink[t]) if beta[t] > block.lower[t] else far
+class Side(NamedTuple):
+    """One multiplier of a pair: its slope, itself, the bound it moves to, its kink and K_ii + ridge_i.
 
-
-@jit(reductions=True)
-def apply_pair(K, i, j, move, v, offsets):
-    """v -= move (K_i - K_j); the largest slope upwards, the smallest downwards, and the lane of the first.
-
-    Writes: v.
+    Numbers, because arrays that are handed on have their references counted in every step.
     """
-    n, row, other, growth, shrinkage = len(v), K[i], K[j], offsets.growth, offsets.shrinkage
-    far = v.dtype.type(FAR32 if v.itemsize == 4 else FAR)
-    high, low, lane = -far, far, 0
-    for begin in range(0, n, LANE):
-        most, least = -far, far
-        for t in range(np.uint64(begin), np.uint64(min(begin + LANE, n))):
-            v[t] -= move * (row[t] - other[t])
-            most = larger(most, v[t] + growth[t])
-            least = smaller(least, v[t] + shrinkage[t])
-        low = min(low, least)
-        if most > high:
-            high, lane = most, begin
-    return high, low, lane
+
+    slope: float
+    beta: float
+    bound: float
+    kink: float
+    curvature: float
+
+
+@jit()
+def pair_step(rising, falling, K_ij, flat):
+    """By how much beta_i grows and beta_j shrinks to their maximum or to a bound or kink, and both after that.
+
+    One may be set to a bound that rounding kept it from, while the other stays.
+    """
+    total = rising.curvature + falling.curvature
+    bend = max(total - 2.0 * K_ij, flat * abs(total) + TINY)
+    top = min(0.0, rising.bound) if rising.beta < 0.0 < rising.kink else rising.bound
+    bottom = max(0.0, falling.bound) if falling.beta > 0.0 and falling.kink > 0.0 else falling.bound
+    delta = min((rising.slope - falling.slope) / bend, top - rising.beta, falling.beta - bottom)
+    above = top if delta == top - rising.beta else rising.beta + delta
+    below = bottom if delta == falling.beta - bottom else falling.beta - delta
+    return delta, above, below
+
+
+@jit()
+def constants(v):
+    """Far, the least share of curvature, the least curvature, 0 and 2, in the precision of v."""
+    real, single = v.dtype.type, v.itemsize == 4
+    flat = CURVATURE_FLOOR32 if single else CURVATURE_FLOOR
+    return real(FAR32 if single else FAR), real(flat), real(TINY32 if single else TINY), real(0.0), real(2.0)
+
+
+@jit()
+def offsets_at(beta, lower, upper, kink, far):
+    """What is added to v where a multiplier grows, and where it shrinks."""
+    growth = upward(0.0, beta, kink) if beta < upper else -far
+    shrinkage = downward(0.0, beta, kink) if beta > lower else far
+    return growth, shrinkage
+
+
+@jit()
+def offsets_of(block, v, beta):
+    """``offsets_at`` of all multipliers, in the precision of v."""
+    growth, shrinkage, far = np.empty_like(v), np.empty_like(v), constants(v)[0]
+    lower, upper, kink = block.lower, block.upper, block.kink
+    for t in range(len(v)):
+        growth[t], shrinkage[t] = offsets_at(beta[t], lower[t], upper[t], kink[t], far)
+    return growth, shrinkage
 
 
 @jit(reductions=True, inline=True)
@@ -130,98 +164,47 @@ def peak_of(values, lane):
 
 
 @jit(reductions=True)
-def best_partner(K, i, high, v, shrinkage, curvature, gains):
-    """The j with the largest gain beside multiplier i, which grows with slope ``high``. Writes: gains."""
-    n, real, single = len(v), v.dtype.type, v.itemsize == 4
-    floor, tiny = real(CURVATURE_FLOOR32 if single else CURVATURE_FLOOR), real(TINY32 if single else TINY)
-    row, own, zero, two, best, lane = K[i], curvature[i], real(0.0), real(2.0), real(-1.0), 0
-    for begin in range(0, n, LANE):
-        most = real(-1.0)
-        for t in range(np.uint64(begin), np.uint64(min(begin + LANE, n))):
-            total = own + curvature[t]
-            bend = larger(total - two * row[t], floor * abs(total) + tiny)
-            rise = larger(high - v[t] - shrinkage[t], zero)
-            gains[t] = rise * rise / bend
-            most = larger(most, gains[t])
-        if most > best:
-            best, lane = most, begin
-    return peak_of(gains, lane)
-
-
-@jit(reductions=True, inline=True)
-def pair_step(block, v, beta, offsets, i, j):
-    """beta_i grows and beta_j shrinks to their maximum or to a bound or kink; by how much, 0 if neither moves.
-
-    A multiplier may be set to a bound that rounding kept it from, while the other stays. Writes: beta.
-    """
-    share = CURVATURE_FLOOR32 if v.itemsize == 4 else CURVATURE_FLOOR
-    total = block.curvature[i] + block.curvature[j]
-    bend = max(total - 2.0 * block.K[i, j], share * abs(total) + TINY)
-    before_i, before_j = beta[i], beta[j]
-    top = min(0.0, block.upper[i]) if before_i < 0.0 < block.kink[i] else block.upper[i]
-    bottom = max(0.0, block.lower[j]) if before_j > 0.0 and block.kink[j] > 0.0 else block.lower[j]
-    slope = np.float64(v[i]) + offsets.growth[i] - v[j] - offsets.shrinkage[j]
-    delta = min(slope / bend, top - before_i, before_j - bottom)
-    beta[i] = top if delta == top - before_i else before_i + delta
-    beta[j] = bottom if delta == before_j - bottom else before_j - delta
-    return delta if beta[i] != before_i or beta[j] != before_j else 0.0
-
-
-@jit(reductions=True)
 def single_steps(block, v, beta, tol, max_steps):
     """Greedy coordinate ascent without an equality constraint; returns as ``pair_steps``. Writes: v, beta.
 
     The coordinate with the largest gain of its one-dimensional step within the box.
     """
-    gains, row, delta, worst = np.empty(len(v)), block.K[0], 0.0, 0.0
-    offsets = Offsets(np.empty(len(v)), np.empty(len(v)))
-    for t in range(len(v)):
-        set_offsets(block, beta, t, offsets)
-    for step in range(max_steps + 1):
-        worst, best, lane = apply_single(block, row, delta, v, beta, offsets, gains)
+    n, gains, (growth, shrinkage) = len(v), np.empty(len(v)), offsets_of(block, v, beta)
+    lower, upper, kink, curvature = block.lower, block.upper, block.kink, block.curvature
+    row, delta, step, far = block.K[0], 0.0, 0, constants(v)[0]
+    while True:
+        worst, best, lane = 0.0, 0.0, 0
+        for begin in range(0, n, LANE):
+            most = 0.0
+            for t in range(np.uint64(begin), np.uint64(min(begin + LANE, n))):
+                v[t] -= delta * row[t]
+                slope = larger(v[t] + growth[t], 0.0) + smaller(v[t] + shrinkage[t], 0.0)
+                bend = larger(curvature[t], TINY)
+                move = smaller(larger(slope / bend, lower[t] - beta[t]), upper[t] - beta[t])
+                gains[t] = move * (slope - 0.5 * bend * move)  # less where the step passes zero and meets its kink
+                most = larger(most, gains[t])
+                worst = larger(worst, abs(slope))
+            best, lane = larger(best, most), begin if most > best else lane
         if worst <= tol or step == max_steps:
             return step, worst, True
         i = peak_of(gains, lane)
-        new = best_single(block, v[i], beta[i], i)
+        new = best_single(Side(v[i], beta[i], upper[i], kink[i], curvature[i]), lower[i])
         delta = new - beta[i]
         if delta == 0.0 or best <= 0.0:
             return step, worst, False
-        beta[i] = new
-        row = block.K[i]
+        beta[i], row = new, block.K[i]
         v[i] -= delta * block.ridge[i]
-        set_offsets(block, beta, i, offsets)
-    return max_steps, worst, True
+        growth[i], shrinkage[i] = offsets_at(new, lower[i], upper[i], kink[i], far)
+        step += 1
 
 
-@jit(reductions=True, inline=True)
-def best_single(block, v, beta, i):
-    """The maximum in one multiplier: (v_i + curvature_i beta_i) / curvature_i, drawn to its kink and into the box."""
-    bend, kink = max(block.curvature[i], TINY), block.kink[i]
-    slope = v + bend * beta  # at zero
-    aim = (slope - min(max(slope, -kink), kink)) / bend
-    return min(max(aim, block.lower[i]), block.upper[i])
-
-
-@jit(reductions=True)
-def apply_single(block, row, delta, v, beta, offsets, gains):
-    """v -= delta row; the largest violation, the largest gain of a single step and its lane. Writes: v, gains.
-
-    A step that passes zero meets its kink there, and gains less than this says: it is a choice, not a promise.
-    """
-    n, worst, best, lane = len(v), 0.0, 0.0, 0
-    for begin in range(0, n, LANE):
-        most = 0.0
-        for t in range(np.uint64(begin), np.uint64(min(begin + LANE, n))):
-            v[t] -= delta * row[t]
-            slope = larger(v[t] + offsets.growth[t], 0.0) + smaller(v[t] + offsets.shrinkage[t], 0.0)
-            bend = larger(block.curvature[t], TINY)
-            move = smaller(larger(slope / bend, block.lower[t] - beta[t]), block.upper[t] - beta[t])
-            gains[t] = move * (slope - 0.5 * bend * move)
-            most = larger(most, gains[t])
-            worst = larger(worst, abs(slope))
-        if most > best:
-            best, lane = most, begin
-    return worst, best, lane
+@jit()
+def best_single(side, lower):
+    """The maximum in one multiplier: (v + curvature beta) / curvature, drawn to its kink and between its bounds."""
+    bend = max(side.curvature, TINY)
+    slope = side.slope + bend * side.beta  # at zero
+    aim = (slope - min(max(slope, -side.kink), side.kink)) / bend
+    return min(max(aim, lower), side.bound)
 
 
 @jit(reductions=True)
@@ -234,7 +217,7 @@ def apply_change(K, change, v):
                 v[t] -= weight * row[t]
 
 
-@jit(reductions=True)
+@jit(reductions=True, brief=True)
 def objective_and_size(p, kink, v, beta):
     """p'beta - 1/2 beta'(K + R) beta - kink'|beta| = 1/2 (p + v)'beta - kink'|beta|, and sum |beta|."""
     objective, size = 0.0, 0.0
@@ -242,3 +225,14 @@ def objective_and_size(p, kink, v, beta):
         objective += 0.5 * (p[i] + v[i]) * beta[i] - kink[i] * abs(beta[i])
         size += abs(beta[i])
     return objective, size
+
+
+@jit(brief=True)
+def step_sizes(block, v, beta):
+    """How far each multiplier may move, its own size where it has no bound; and the largest |v|."""
+    reach, largest = np.empty(len(v)), 0.0
+    for i in range(len(v)):
+        width = block.upper[i] - block.lower[i]
+        reach[i] = width if width < np.inf else abs(beta[i])
+        largest = max(largest, abs(v[i]))
+    return reach, largest
