@@ -193,7 +193,7 @@ class TestStochasticGradientDescent:
 
 
 class TestQuadraticPrograms:
-    @pytest.mark.parametrize(("C", "p"), [(0.1, 1), (1.0, 1), (10.0, 2)])
+    @pytest.mark.parametrize(("C", "p"), [(1.0, 1), (10.0, 2)])
     def test_against_clarabel_at_500_rows(self, C, p):
         rows, signs = X[:500], y[:500]
         (w, b, xi), (alpha, beta), _ = textbook_soft.primal(rows, signs, C, p)
