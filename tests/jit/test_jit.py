@@ -65,7 +65,7 @@ print(SVC().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).score([[0.0], [3.0]]
 
 
 def test_the_cache_can_be_switched_off(tmp_path):
-    run(FIT.format(settings={}), NUMBA_CACHE_DIR=str(tmp_path), MAXMARGIN_CACHE="0", NUMBA_DISABLE_JIT="0")
+    run(FIT, NUMBA_CACHE_DIR=str(tmp_path), MAXMARGIN_CACHE="0", NUMBA_DISABLE_JIT="0")
     assert not list(tmp_path.rglob("*.nbi"))
 
 

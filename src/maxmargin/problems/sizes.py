@@ -1,4 +1,4 @@
-"""From which sizes on things are done differently, with the measurements behind it: one place for all of them."""
+"""Sizes that several rooms go by; those of one room stand beside its loops, with the measurement that chose them."""
 
 from __future__ import annotations
 
