@@ -33,7 +33,7 @@ NUMBER_LOSSES = ["epsilon_insensitive", "squared_epsilon_insensitive"]
 BIASES = [True, False, "regularized"]
 CHECKED = [  # every loss, and every bias of one loss: a bias is the same for all
     *[LinearSVC(loss=loss) for loss in CLASS_LOSSES],
-    *[LinearSVC(loss="hinge", fit_intercept=bias) for bias in BIASES[1:]],
+    *[LinearSVC(fit_intercept=bias) for bias in BIASES[1:]],
     *[LinearSVC(loss=loss, penalty="l1") for loss in ("squared_hinge", "logistic")],
     *[LinearSVR(loss=loss) for loss in NUMBER_LOSSES],
     *[LinearSVR(fit_intercept=bias) for bias in BIASES[1:]],

@@ -95,7 +95,7 @@ def test_large_costs_are_solved_in_float64():
 
 
 def test_what_float32_cannot_solve_goes_on_in_float64(monkeypatch):
-    X, y = helpers.overlapping(1400, 4)
+    X, y = helpers.overlapping(1100, 4)
     monkeypatch.setattr("maxmargin.machines.matrices.STEP_ROUNDING", 0.0)
     machine = SVC(C=10_000, gamma=0.05).fit(X, y)
     assert machine.status_ is Status.CONVERGED

@@ -28,6 +28,11 @@ kernels = [vectors.gaussian_exponents, tiles.add_rows, steps.pair_steps, steps.s
 print(sum(sum(k.stats.cache_misses.values()) for k in kernels), sum(sum(k.stats.cache_hits.values()) for k in kernels))
 """
 
+ONE_FIT = """
+from maxmargin import SVC
+print(SVC().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).score([[0.0], [3.0]], [0, 1]))
+"""
+
 
 def run(script, **environment):
     return subprocess.run(
@@ -58,14 +63,13 @@ def test_a_cache_without_a_place_falls_back_to_none(tmp_path):
 import numba.core.caching as caching
 def refuse(*args, **kwargs): raise RuntimeError("cannot cache function: no locator available")
 caching.FunctionCache.__init__ = refuse
-from maxmargin import SVC
-print(SVC().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).score([[0.0], [3.0]], [0, 1]))
 """
-    assert run(script, NUMBA_DISABLE_JIT="0", NUMBA_CACHE_DIR=str(tmp_path)) == ["1.0"]
+    assert run(script + ONE_FIT, NUMBA_DISABLE_JIT="0", NUMBA_CACHE_DIR=str(tmp_path)) == ["1.0"]
 
 
 def test_the_cache_can_be_switched_off(tmp_path):
-    run(FIT, NUMBA_CACHE_DIR=str(tmp_path), MAXMARGIN_CACHE="0", NUMBA_DISABLE_JIT="0")
+    settings = {"NUMBA_CACHE_DIR": str(tmp_path), "MAXMARGIN_CACHE": "0", "NUMBA_DISABLE_JIT": "0"}
+    assert run(ONE_FIT, **settings) == ["1.0"]
     assert not list(tmp_path.rglob("*.nbi"))
 
 

@@ -43,11 +43,12 @@ CASES = {
         1e-9,
     ),
 }
+LARGE = {"float32": pytest.mark.large}  # float32 begins beyond 1,000 rows
 
 
 @pytest.mark.parametrize("index", INDEX)
 @pytest.mark.parametrize("budget", ["ample", "no room beside", "cached", "streamed"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [pytest.param(case, marks=LARGE.get(case, ())) for case in CASES])
 def test_a_view_answers_like_a_dense_matrix(case, budget, index):
     make, full, n, size, tolerance = CASES[case]
     index = INDEX[index](n)
@@ -100,6 +101,7 @@ def check_sums(view, dense, tolerance):
     np.testing.assert_allclose(view.exact_scores(columns, some), (dense @ columns)[some], atol=1e-8)
 
 
+@pytest.mark.large
 def test_float32_bounds_are_those_of_the_base():
     gram = Gram(RBF(0.05), WIDE, 1e-3)
     index = INDEX["doubled"](MANY)
@@ -131,6 +133,7 @@ def test_a_newer_working_set_takes_over_what_the_older_one_knew():
     assert view.values_computed - before == 10 * 100 + 10 * 10
 
 
+@pytest.mark.large
 def test_memory_is_given_back(monkeypatch):
     pool = buffers.Buffers()
     monkeypatch.setattr("maxmargin.gram.loans.POOL", pool)
@@ -202,6 +205,7 @@ def test_what_is_known_of_the_matrix():
     assert definite.float64_error == Gram(RBF(1.0), X[:20]).float64_error
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("budget", [1 << 30, 8 * MANY * MANY // 2])
 def test_a_solver_works_on_a_view(budget):
     """Two copies of each row with half the cost are the problem of one copy."""

@@ -64,6 +64,7 @@ def test_a_job_stopped_before_its_problem_is_stated_is_a_machine_of_zeros(cause,
     np.testing.assert_array_equal(found.machines[0].biases, [0.0])
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("stop", "status"), [(limits.OutOfTime, Status.TIME_LIMIT), (KeyboardInterrupt, Status.INTERRUPTED)]
 )
