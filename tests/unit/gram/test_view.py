@@ -43,12 +43,12 @@ CASES = {
         1e-9,
     ),
 }
-LARGE = {"float32": pytest.mark.large}  # float32 begins beyond 1,000 rows
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("index", INDEX)
 @pytest.mark.parametrize("budget", ["ample", "no room beside", "cached", "streamed"])
-@pytest.mark.parametrize("case", [pytest.param(case, marks=LARGE.get(case, ())) for case in CASES])
+@pytest.mark.parametrize("case", CASES)
 def test_a_view_answers_like_a_dense_matrix(case, budget, index):
     make, full, n, size, tolerance = CASES[case]
     index = INDEX[index](n)
