@@ -118,7 +118,8 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
     verbose : int, default=0
         Above zero, print a line per step of the solver; "violation" there is the relative gap.
     callback : callable, default=None
-        Called with a ``Progress`` after every step (its ``violation`` is the relative gap); return True to stop.
+        Called with a ``Progress`` at the start and after every step (its ``violation`` is the relative gap); return
+        True to stop.
     interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C does to a fit: raise KeyboardInterrupt, or keep the model so far.
 

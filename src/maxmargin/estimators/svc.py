@@ -134,7 +134,8 @@ class SVC(ClassifierMixin, KernelMachine):
     verbose : int, default=0
         Above zero, print a line per step of the solver.
     callback : callable, default=None
-        Called with a ``Progress`` after every step; return True to stop. Pairs of classes call it from their threads.
+        Called with a ``Progress`` at the start and after every step; return True to stop. Pairs of classes call it
+        from their threads.
     interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C does to a fit: raise KeyboardInterrupt, and leave the model of the last fit as it was; or keep the
         best model so far with status interrupted.
@@ -185,7 +186,7 @@ class SVC(ClassifierMixin, KernelMachine):
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
-        loss: str = "hinge",
+        loss: Any = "hinge",
         multi_class: str = "ovo",
         code: Any = "auto",
         fit_intercept: Any = True,

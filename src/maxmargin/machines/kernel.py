@@ -116,7 +116,7 @@ class _Work:
     def _rehearse(self) -> None:
         """State all problems on a matrix without values: what is infeasible is an error before any is computed.
 
-        Other kernels need no rehearsal: theirs are computed only when a problem is stated.
+        Other kernels need no rehearsal: theirs are computed only after a problem is stated.
         """
         if not self.plan.kernel.definite:
             for job in self.plan.jobs:

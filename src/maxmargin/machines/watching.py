@@ -22,7 +22,7 @@ class Observer:
         return nullcontext()
 
     def step(self, job: int, seen: Progress, machine: Callable[[], Machine]) -> bool:
-        """After a step of a solver; ``machine()`` is what it has by now. True stops it."""
+        """At the start of a solver and after each of its steps; ``machine()`` is what it has by now. True stops it."""
         return False
 
 

@@ -267,7 +267,7 @@ class BoxQP:
         return self._survey.hard
 
     def start(self, near: Point | None = None) -> Point:
-        """The feasible point nearest to ``near``; without one, zero.
+        """A feasible point near ``near``; without one, zero.
 
         In a group with another total, rows spread evenly over it are at their bounds until that is reached.
         """

@@ -100,7 +100,7 @@ class Solver(ABC):
 
     iterations: int = 0
     objective: float = 0.0
-    optimality_error: float = float("inf")  # its own estimate of what is still to do, in units of tol
+    optimality_error: float = float("inf")  # its own estimate of what is still to do, on the scale of tol
     exhausted: bool = False  # further steps bring nothing
     options: Options
 

@@ -78,7 +78,7 @@ class _Clock:
 
 
 class _Best:
-    """The proof that says most: of the tolerance, else the smaller gap, else (gaps may not exist) violation."""
+    """The proof that says most: first one within tol, then the smaller gap, then (gaps may not exist) violation."""
 
     def __init__(self, problem: Problem, tol: float) -> None:
         self.problem, self.tol = problem, tol

@@ -42,6 +42,6 @@ class Pace:
         return self._since(HALF)[0] >= PATIENT_STEPS
 
     def _since(self, factor: float) -> tuple[int, float]:
-        """Steps and passes since the error last came down by ``factor``."""
+        """Steps and passes since the error last came down to ``factor`` of what it was."""
         step, passes = self._at[factor]
         return self.steps - step, self.passes - passes

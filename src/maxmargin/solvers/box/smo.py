@@ -39,7 +39,7 @@ MANY = 20
 # Steps on an indefinite matrix, for each row, at least and at most: without concavity nothing promises an end. (LIBSVM
 # takes ten million of them however few rows there are.)
 INDEFINITE_STEPS, LEAST_INDEFINITE, MOST_INDEFINITE = 1000, 100_000, 10_000_000
-STEP_ROUNDING = 2.0**-20  # of the largest multiplier: what float32 steps may be off by, 16 times their unit
+STEP_ROUNDING = 2.0**-20  # of scores and usual steps: what float32 steps may be off by, 16 times their unit
 
 
 class SMO(Solver):
