@@ -4,25 +4,9 @@ import numpy as np
 import pytest
 
 from maxmargin.certificates.kkt import standing_of
-from maxmargin.kernels import RBF
 from maxmargin.solvers.box.groups import take_steps
 from maxmargin.solvers.box.steps import Block, pair_steps, single_steps
-
-N = 40
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(N, 2))
-TARGETS = np.sin(2 * X[:, 0]) + 0.1 * RNG.normal(size=N)
-K = RBF(1.0)(X)
-
-
-def block(kink, bound=1.0, ridge=0.0):
-    return Block(
-        K, np.diag(K) + ridge, np.full(N, ridge), np.full(N, -bound), np.full(N, bound), np.full(N, float(kink))
-    )
-
-
-def gradient(beta, ridge=0.0):
-    return TARGETS - K @ beta - ridge * beta
+from tests.unit.solvers.box.small_block import TARGETS, N, block, gradient
 
 
 @pytest.mark.parametrize("steps", [pair_steps, single_steps])
