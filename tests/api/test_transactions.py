@@ -289,6 +289,20 @@ def test_nothing_of_an_earlier_fit_remains(model):
     np.testing.assert_array_equal(answers(second, X[:, :3]), answers(fresh, X[:, :3]))
 
 
+def test_objects_after_numbers_have_no_features():
+    def common(a, b):
+        return float(len(set(a) & set(b)))
+
+    words, labels = ["ab", "abc", "xy", "xyz"], [0, 0, 1, 1]
+    model = SVC(kernel=common).fit([[1.0, 2.0], [2.0, 1.0], [7.0, 8.0], [8.0, 9.0]], labels)
+    assert model.n_features_in_ == 2
+    model.fit(words, labels)
+    assert sorted(vars(model)) == sorted(vars(SVC(kernel=common).fit(words, labels)))
+    with pytest.raises(ValueError, match="X contains text"):
+        model.set_params(kernel="rbf").fit(words, labels)
+    np.testing.assert_array_equal(model.predict(words), labels)  # the old model answers as before
+
+
 @pytest.mark.parametrize("model", OVERFLOWING, ids=str)
 def test_after_weights_without_bound(model):
     through, untouched = (clone(model).fit(X, Y) for _ in range(2))

@@ -143,6 +143,25 @@ def test_classes_that_nu_cannot_tell_apart_have_no_machine(constant):
     assert not stopped.coef.any()
 
 
+def test_a_nu_that_leaves_hardly_any_margin_ends():
+    """Beyond 1,000 rows too: rho and with it the objective tend to zero, and the violation in its unit never falls."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1200, 3))
+    y = np.sign(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=1200))
+    found = solve(nu_classifier(Gram(RBF(0.5), X, 1e-3), y, 0.2), Options(tol=1e-3))
+    assert found.status is Status.STALLED
+    assert class_margin(found.point).width > 0.0
+
+
+def test_a_start_with_another_nu_keeps_its_zeros():
+    X, *_ = rows(11, False, n=400)
+    gram = Gram(RBF(0.5), X)
+    first = solve(one_class(gram, 0.3), Options(tol=1e-6))
+    start = one_class(gram, 0.303).start(first.point)
+    assert np.count_nonzero(start.beta) <= np.count_nonzero(first.beta) + 3
+    assert start.beta.sum() == pytest.approx(0.303 * 400)
+
+
 @pytest.mark.parametrize("model", ["C-SVC, p = 2", "eps-SVR, squared"])
 def test_squares_on_an_indefinite_matrix_have_a_solution(model):
     """Where K + R were only semidefinite, the objective could rise without end along its null space."""

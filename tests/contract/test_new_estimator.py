@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import RegressorMixin, clone
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import NotFittedError
-from sklearn.svm import SVR, NuSVC, OneClassSVM
+from sklearn.svm import SVR, NuSVC, NuSVR, OneClassSVM
 
 from maxmargin import checks
 from maxmargin.core import limits
@@ -18,7 +18,7 @@ from maxmargin.estimators.plans.kernel_choice import takes_objects, takes_positi
 from maxmargin.estimators.progress import Given
 from maxmargin.kernels import RBF
 from maxmargin.losses import EpsilonInsensitive
-from maxmargin.models import Bias, class_margin, nu_classifier, one_class, regression
+from maxmargin.models import Bias, class_margin, nu_classifier, nu_regression, one_class, regression, tube
 from maxmargin.problems.solution import Point, Status
 
 RNG = np.random.default_rng(0)
@@ -96,6 +96,38 @@ class NuSides(TubeRegressor):
 
         one = OneProblem(problem, Bias.FREE, 1.0, groups=2, to_machine=to_machine)
         return fit_one_problem(self, draft, Given(X, y, sample_weight), rows, one, begun)
+
+
+class NuTube(TubeRegressor):
+    """nu-SVR: two multipliers for each row, on a doubled view of one matrix."""
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        begun, draft = limits.now(), checks.draft(self)
+        items, targets = checks.regression_data(draft, X, y, square=takes_positions(self.kernel))
+        rows = read_rows(self, items, np.ones(len(targets)), np.unique(targets, return_inverse=True)[1])
+        numbers, costs = rows.of(targets), self.C * rows.weights
+
+        def to_machine(coef, biases):
+            machine = tube(Point(beta=coef[0], biases=biases))
+            return machine.coef[None], np.array([machine.bias])
+
+        def problem(gram):
+            return nu_regression(gram, numbers, 0.4, costs)
+
+        n = len(numbers)
+        one = OneProblem(problem, Bias.FREE, self.C, groups=2, multipliers=2 * n, to_machine=to_machine)
+        return fit_one_problem(self, draft, Given(X, y, sample_weight), rows, one, begun)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+def test_more_multipliers_than_rows_need_no_more(kernel):
+    """(Also for a matrix whose definiteness has to be tested: its problems are stated twice.)"""
+    given = X if kernel == "rbf" else RBF(0.5)(X)
+    found = NuTube(kernel=kernel, gamma=0.5).fit(given, Y)
+    other = NuSVR(gamma=0.5, nu=0.4, C=1.0, tol=1e-9).fit(X, Y)
+    np.testing.assert_allclose(found.predict(given), other.predict(X), atol=1e-5)
+    assert found.certificate_.relative_gap < 1e-6
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])

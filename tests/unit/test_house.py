@@ -63,6 +63,8 @@ def test_no_decision_hangs_on_the_name_of_a_solver():
         compared = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Compare)]
         words = {part.value for node in compared for part in ast.walk(node) if isinstance(part, ast.Constant)}
         assert not words & names, name(path)
+        attributes = {part.attr for node in compared for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+        assert "solver" not in attributes, name(path)
 
 
 MAP = (ROOT / "ARCHITECTURE.md").read_text()

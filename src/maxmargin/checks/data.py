@@ -10,6 +10,7 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from maxmargin.checks.transaction import OF_VALIDATION
 from maxmargin.core.rows import Array
 from maxmargin.kernels.points import as_objects, holds_objects
 
@@ -49,6 +50,8 @@ def _pairs(
             "Supervised learning needs one target per row."
         )
     if objects and holds_objects(X):
+        for name in OF_VALIDATION:  # of an earlier fit on numbers: objects have no features
+            vars(estimator).pop(name, None)
         items = as_objects(X)
         y = column_or_1d(y, warn=True)
         check_consistent_length(items, y)

@@ -13,7 +13,7 @@ from maxmargin import checks
 from maxmargin.checks import Rule
 from maxmargin.core.rows import Array
 from maxmargin.core.threads import effective_jobs
-from maxmargin.estimators.plans.kernel_choice import KERNEL_NAMES, is_kernel, takes_objects, takes_positions
+from maxmargin.estimators.plans.kernel_choice import KERNEL_NAMES, is_kernel, takes_positions
 from maxmargin.estimators.plans.warm import KeepsForNextFit
 from maxmargin.kernels import Kernel
 from maxmargin.machines.scoring import Expansion, Scorer, linear_decisions, scorer_of
@@ -80,7 +80,7 @@ class KernelMachine(KeepsForNextFit, CallbackSupportMixin, BaseEstimator):
     def _decisions(self, X: Any) -> Array:
         """Decision values (points, machines): checked data -> scorer."""
         check_is_fitted(self)
-        X = checks.prediction_data(self, X, takes_objects(self.kernel))
+        X = checks.prediction_data(self, X, self.kernel_.of_objects)
         if self._weights is not None:
             return linear_decisions(X, self._weights, self.intercept_)
         return self._scorer().decisions(X, self.intercept_, effective_jobs(self.n_jobs))

@@ -34,7 +34,6 @@ from maxmargin.problems.box import Bias
 from maxmargin.problems.design import Design
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Certificate, Point, Progress, Status
-from maxmargin.solvers.joint.choose import NAMED as JOINT_SOLVERS
 
 _LOSSES: dict[str, Callable[[], Any]] = {
     "hinge": Hinge,
@@ -264,11 +263,8 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
             raise ValueError(f"LinearSVC: penalty='l1' takes loss 'squared_hinge' or 'logistic'; got {self.loss!r}.")
         if not is_joint(self):
             return
-        if self.penalty != "l2" or self.solver not in ("auto", *JOINT_SOLVERS):
-            raise ValueError(
-                f"LinearSVC: multi_class={self.multi_class!r} takes penalty='l2' and solver 'auto' or 'dual_cd'; got "
-                f"penalty={self.penalty!r}, solver={self.solver!r}."
-            )
+        if self.penalty != "l2":
+            raise ValueError(f"LinearSVC: multi_class={self.multi_class!r} takes penalty='l2'; got {self.penalty!r}.")
         joint_loss(self)
 
     def _rows(self, X: Any, weights: Array, classes: Classes) -> _Rows:

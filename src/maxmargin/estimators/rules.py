@@ -7,7 +7,7 @@ from typing import Any
 from maxmargin import checks
 from maxmargin.checks import Rule
 from maxmargin.losses import CustomLoss, HuberHinge
-from maxmargin.losses.base import compiled
+from maxmargin.losses.base import compiled, sound
 from maxmargin.solvers.linear.choose import NAMED
 
 
@@ -22,9 +22,7 @@ def is_loss(of_labels: bool, *names: str, custom: bool = True) -> Rule:
             return value in names
         if compiled(value):
             return (
-                value.one_sided == of_labels
-                and all(size >= 0 for size in value)
-                and not (isinstance(value, HuberHinge) and value.h == 0)
+                value.one_sided == of_labels and sound(value) and not (isinstance(value, HuberHinge) and value.h == 0)
             )
         return custom and not isinstance(value, type) and isinstance(value, CustomLoss)
 

@@ -149,8 +149,12 @@ class Gram:
         base, index, size = self, np.asarray(index, np.int64), self.dtype.itemsize
         allowed = base_budget(len(index), self._plan, self.n, size, self.budget)
         if allowed < self.budget:
+            if self._store is not None:  # what the test of definiteness stored would be beside the budget
+                values, self._store = self._store.values, None
+                self.give_back(values)
             base = Gram.__new__(Gram)
             base._set(self._values, allowed, self._shared)
+            base._definite = self._definite
         made = View(base, index, view_plan(len(index), base._plan, base.n, size, self.budget))
         self._views.add(made)
         return made

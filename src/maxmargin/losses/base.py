@@ -21,6 +21,7 @@ loss is any object with the methods of ``CustomLoss``, on arrays.
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -47,6 +48,11 @@ class CustomLoss(Protocol):
     def conjugate(self, y: Array, s: Array) -> Array:
         """l*(y, s) = max_z s z - l(y, z), infinite where there is no maximum."""
         ...
+
+
+def sound(loss: tuple[Any, ...]) -> bool:
+    """Whether the parameters of a built-in loss are finite numbers >= 0."""
+    return all(isinstance(size, Real) and 0.0 <= float(size) < math.inf for size in loss)
 
 
 @generic_of_numbers

@@ -9,13 +9,12 @@ and infinite outside, so these five numbers per row say all that a kernel machin
 
 from __future__ import annotations
 
-import math
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.rows import Array
+from maxmargin.losses.base import sound
 
 
 class Box(NamedTuple):
@@ -54,7 +53,7 @@ def has_box(loss: Any, of_labels: bool) -> bool:
         return False
     if not isinstance(loss, tuple) or getattr(loss, "one_sided", None) is not of_labels:
         return False
-    return all(isinstance(size, Real) and 0.0 <= float(size) < math.inf for size in loss)
+    return sound(loss)
 
 
 def box_of(loss: Any, y: Array, c: Array, of_labels: bool) -> Box:

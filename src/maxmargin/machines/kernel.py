@@ -23,7 +23,7 @@ from maxmargin.problems.box import Bias
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import STOPS, Point, Solution, Status, ended_by
 from maxmargin.solvers import solve
-from maxmargin.solvers.contract import Options
+from maxmargin.solvers.contract import Options, continued
 
 STORED_ROWS = 1024  # of a working set where all values are stored: updates are cheap (letter: 0.70 instead of 0.84 s)
 
@@ -98,7 +98,7 @@ class _Work:
                 seconds=shares.take(job.size),
                 watch=watcher(self.observers, number, lambda point: self.machine(job, point)),
                 to_the_end=self.small,
-                order=order_within(effort.order, job.rows),
+                order=order_within(effort.each.order, job.rows),
                 working_rows=STORED_ROWS if gram is not self.matrices.shared and not job.parts else None,
             )
             try:
@@ -120,13 +120,14 @@ class _Work:
         """
         if not self.plan.kernel.definite:
             for job in self.plan.jobs:
-                job.state(Outline(job.size))
+                job.state(Outline(self.plan.n if job.rows is None else len(job.rows)))
 
     def _in_float64(self, job: Job, found: Solution, options: Options, passed: float) -> Solution:
-        """Go on where float32 kernel values let the solver come no further; if that is stopped, keep what was found."""
+        """Go on where float32 kernel values let the solver come no further; where that proves less, keep the point."""
         again = replace(
             options,
             start=found.point,
+            watch=continued(options.watch, found.trace),
             max_iter=options.max_iter if options.max_iter < 0 else max(0, options.max_iter - found.iterations),
             time_limit=None if options.time_limit is None else max(LEAST_SECONDS, options.time_limit - passed),
         )
@@ -134,6 +135,8 @@ class _Work:
             solution = self._again(job, again)
         except STOPS as stop:
             return found._replace(status=ended_by(stop, self.plan.effort.keeps))
+        if solution.status is not Status.CONVERGED and solution.certificate.rank > found.certificate.rank:
+            solution = solution._replace(point=found.point, certificate=found.certificate)
         return solution._replace(
             trace=found.trace.then(solution.trace), iterations=found.iterations + solution.iterations
         )

@@ -57,7 +57,8 @@ class Matrices:
         self._blocks = SharedBlocks(list(plan.segments), part) if shares else None
         self._budget = (total - part * shares) // (min(len(plan.jobs), available_cores()) if plan.segments else 1)
         # What values must be good for; 0 asks for float64: no slack, or costs whose rounding would exceed tol.
-        self._accuracy = 0.0 if STEP_ROUNDING * plan.usual_bound > plan.effort.tol else plan.effort.tol
+        tol = plan.effort.each.tol
+        self._accuracy = 0.0 if STEP_ROUNDING * plan.usual_bound > tol else tol
         self._lock = threading.Lock()
         self.computed, self.float32 = 0, True
         self.kept = plan.kept

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,25 +26,20 @@ LEAST_SECONDS = 1e-3  # of a time limit that is over: solvers then still give a 
 
 @dataclass(frozen=True)
 class Effort:
-    """How far a fit may go: see ``solvers.contract.Options``. ``deadline`` is a moment on the clock of ``core.limits``.
+    """How far a fit may go. ``deadline`` is a moment on the clock of ``core.limits``.
 
-    ``order`` is an order of all rows of the plan.
+    ``each`` are the options that all solves share; its ``order`` is one of all rows of the plan.
     """
 
-    tol: float
-    max_iter: int = -1
+    each: Options
     deadline: float = math.inf
     n_jobs: int = 1
-    interrupt: Literal["raise", "keep"] = "raise"
-    seed: int = 0
-    shrinking: bool = True
-    order: Array | None = None
     solver: str = "auto"
 
     @property
     def keeps(self) -> bool:
         """Whether Ctrl-C ends the fit with its best point."""
-        return self.interrupt == "keep"
+        return self.each.keeps
 
     def seconds_left(self) -> float | None:
         """Until the deadline; None where there is none."""
@@ -52,17 +47,7 @@ class Effort:
 
     def options(self, start: Point | None, seconds: float | None, watch: Watch, **how: Any) -> Options:
         """For one solve of ``seconds``."""
-        return Options(
-            tol=self.tol,
-            start=start,
-            max_iter=self.max_iter,
-            time_limit=seconds,
-            watch=watch,
-            interrupt=self.interrupt,
-            seed=self.seed,
-            shrinking=self.shrinking,
-            **how,
-        )
+        return replace(self.each, start=start, time_limit=seconds, watch=watch, **how)
 
 
 def as_solved(problem: Any, solution: Solution) -> Solution:
@@ -79,9 +64,10 @@ def as_they_are(coef: Array, biases: Array) -> tuple[Array, Array]:
 class Job:
     """One problem of a plan, and what becomes of its solution.
 
-    ``rows`` are its rows of the plan's (None: all of them) and ``shape`` is the shape of its multipliers: (rows,), or
-    (rows, classes) of a joint machine. ``state(matrix)`` is the problem on the kernel matrix, or the ``Design``, of its
-    rows. ``name`` stands in printed lines.
+    ``rows`` are its rows of the plan's (None: all of them) and ``shape`` is the shape of its multipliers: (rows,),
+    (2 rows,) where the problem is on a doubled view of the matrix, or (rows, classes) of a joint machine.
+    ``state(matrix)`` is the problem on the kernel matrix, or the ``Design``, of its rows. ``name`` stands in printed
+    lines.
 
     ``finish(problem, solution)`` is what is made of a solution; it raises where there is no machine. ``to_machine``
     makes coefficients and biases of machines (a row and a number for each) from those of the problem.
@@ -102,7 +88,7 @@ class Job:
 
     @property
     def size(self) -> int:
-        """Number of rows."""
+        """Number of multipliers (of each class, for a joint machine), by which time is divided."""
         return self.shape[0]
 
 

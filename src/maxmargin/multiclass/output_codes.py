@@ -10,10 +10,11 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from maxmargin.core.rows import Array
 from maxmargin.multiclass.reduction import Task, sides, squeezed
+
+Seed = int | np.random.RandomState | None
 
 EXHAUSTIVE = 7  # classes up to which "auto" takes all 2^(k-1) - 1 splits
 MOST_EXHAUSTIVE = 16  # classes up to which they may be asked for: 32,767 machines
@@ -66,14 +67,14 @@ def exhaustive_codes(n_classes: int) -> Array:
     return np.array([(1.0, *rest) for rest in splits][1:]).T
 
 
-def random_codes(n_classes: int, random_state: int | None = None, bits: int | None = None) -> Array:
+def random_codes(n_classes: int, random_state: Seed = None, bits: int | None = None) -> Array:
     """Words of 10 log2 k random bits (Allwein et al. 2000), never twice the same split; of many books the best.
 
     The best is the one whose nearest two words are furthest apart. None is the same book every time.
     """
     most = 2 ** (n_classes - 1) - 1 if n_classes < 32 else np.inf
     bits = int(min(bits or np.ceil(10.0 * np.log2(n_classes)), most))
-    rng = check_random_state(0 if random_state is None else random_state)
+    rng = random_state if isinstance(random_state, np.random.RandomState) else np.random.RandomState(random_state or 0)
     best, furthest = None, -1.0
     for _ in range(DRAWS):
         book = _distinct_splits(n_classes, bits, rng)
@@ -101,7 +102,7 @@ def _smallest_distance(book: Array) -> float:
     return 0.5 * (book.shape[1] - float(agreeing.max()))
 
 
-def code_book(code: str | Array, n_classes: int, random_state: int | None) -> Array:
+def code_book(code: str | Array, n_classes: int, random_state: Seed) -> Array:
     """The book that ``code`` asks for: a name, or the book itself."""
     if isinstance(code, str):
         if code == "auto":

@@ -29,7 +29,7 @@ from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
 from maxmargin.losses.box import Box
 from maxmargin.problems.definiteness import Definiteness
-from maxmargin.problems.feasible import clipped, feasible_point, sums
+from maxmargin.problems.feasible import clipped, feasible_point, fill, spread, sums
 from maxmargin.problems.solution import Certificate, Point
 
 REFRESHED_ROWS = 4096  # rows that the certificate of a solve which was stopped recomputes in float64
@@ -279,7 +279,7 @@ class BoxQP:
             missing = total - sums(beta[self.members(g)])[0]
             if missing:
                 bound = self.upper if missing > 0 else self.lower
-                _fill(beta, bound, _spread(np.flatnonzero(self.group == g)), missing)
+                fill(beta, bound, spread(np.flatnonzero(self.group == g)), missing)
         return Point(beta=beta, biases=np.zeros(self.n_groups))
 
     def unit(self, biases: Array) -> float:
@@ -323,28 +323,3 @@ def one_group(n: int, total: float = 0.0) -> tuple[Array, Array]:
 def no_group(n: int) -> tuple[Array, Array]:
     """No constraint: no bias, or one that the kernel K + 1 brings."""
     return np.full(n, -1, np.int64), np.empty(0)
-
-
-def _spread(rows: Array) -> Array:
-    """The same rows in an order whose beginnings are spread over all of them: by the reversed bits of their places."""
-    bits = max(1, int(len(rows) - 1).bit_length())
-    places = np.arange(1 << bits)
-    turned = np.zeros_like(places)
-    for bit in range(bits):
-        turned |= ((places >> bit) & 1) << (bits - 1 - bit)
-    return rows[turned[turned < len(rows)]]
-
-
-def _fill(beta: Array, bound: Array, order: Array, missing: float) -> None:
-    """Move multipliers to their bounds, in order, until their sum has changed by ``missing``. Writes: beta."""
-    room = (bound - beta)[order]
-    loose = order[np.isinf(room)]
-    if len(loose):  # no bound: these rows share what is missing
-        beta[loose] += missing / len(loose)
-        return
-    reached = np.cumsum(room)
-    full = np.abs(reached) <= abs(missing)
-    beta[order[full]] = bound[order[full]]
-    if not full.all():
-        first = int(np.argmin(full))
-        beta[order[first]] += missing - (float(reached[first - 1]) if first else 0.0)

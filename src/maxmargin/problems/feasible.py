@@ -30,9 +30,10 @@ class Constraints(Protocol):
 
 
 def feasible_point(problem: Constraints, beta: Array) -> Array:
-    """``beta`` clipped to the box, and every group moved to its total: first towards zero, then towards the bounds.
+    """``beta`` clipped to the box, and every group moved to its total, with as many zeros left as that allows.
 
-    Moving towards zero scales one side of a group down, so that multipliers which are zero stay so.
+    First towards zero, which scales one side of a group down; then multipliers that are not zero move towards their
+    bounds; then others, one after the other.
     """
     beta = clipped(np.asarray(beta, np.float64), problem.lower, problem.upper)
     for g, total in enumerate(problem.totals):
@@ -43,8 +44,10 @@ def feasible_point(problem: Constraints, beta: Array) -> Array:
         if abs(excess) <= BALANCE_SLACK * (size + abs(float(total))):
             continue
         bound = (problem.lower if excess > 0 else problem.upper)[members]
-        for aim in (_between_zero_and(bound, some, excess), bound):
-            some, excess = _towards(aim, some, excess)
+        some, excess = _towards(_between_zero_and(bound, some, excess), some, excess)
+        some, excess = _towards(np.where(some != 0.0, bound, some), some, excess)
+        if excess:
+            fill(some, bound, spread(np.arange(len(some))), -excess)
         beta[members] = some
     return beta
 
@@ -84,5 +87,31 @@ def _towards(aim: Array, beta: Array, excess: float) -> tuple[Array, float]:
     total = float(way.sum())
     if total == 0.0:
         return beta, excess
-    share = min(1.0, excess / total)
-    return aim + way * (1.0 - share), 0.0 if share < 1.0 else excess - total
+    share = excess / total
+    # Wide bounds: aim + way (1 - share) would round by the size of the bound.
+    return (beta - way * share, 0.0) if share < 1.0 else (aim, excess - total)
+
+
+def spread(rows: Array) -> Array:
+    """The same rows in an order whose beginnings are spread over all of them: by the reversed bits of their places."""
+    bits = max(1, int(len(rows) - 1).bit_length())
+    places = np.arange(1 << bits)
+    turned = np.zeros_like(places)
+    for bit in range(bits):
+        turned |= ((places >> bit) & 1) << (bits - 1 - bit)
+    return rows[turned[turned < len(rows)]]
+
+
+def fill(beta: Array, bound: Array, order: Array, missing: float) -> None:
+    """Move multipliers to their bounds, in order, until their sum has changed by ``missing``. Writes: beta."""
+    room = (bound - beta)[order]
+    loose = order[np.isinf(room)]
+    if len(loose):  # no bound: these rows share what is missing
+        beta[loose] += missing / len(loose)
+        return
+    reached = np.cumsum(room)
+    full = np.abs(reached) <= abs(missing)
+    beta[order[full]] = bound[order[full]]
+    if not full.all():
+        first = int(np.argmin(full))
+        beta[order[first]] += missing - (float(reached[first - 1]) if first else 0.0)

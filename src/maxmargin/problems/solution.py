@@ -76,6 +76,11 @@ class Certificate(NamedTuple):
             return math.inf
         return self.gap / scale if scale > 0 or math.isnan(scale) else 0.0
 
+    @property
+    def rank(self) -> tuple[float, float]:
+        """Smaller where more is proved: by the gap, and where none exists by the violation."""
+        return _finite(self.gap), _finite(self.violation)
+
     def __repr__(self) -> str:
         lines = [f"{name:<10} {value}" for name, value in self._table()]
         return "\n".join(["Certificate", *("  " + line for line in lines)])
@@ -106,6 +111,11 @@ class Certificate(NamedTuple):
         if self.reason:
             table.append(("note", self.reason))
         return table
+
+
+def _finite(size: float) -> float:
+    """Infinite where numbers overflowed or there are none."""
+    return size if math.isfinite(size) else math.inf
 
 
 def unproved(reason: str, bias: float = math.nan, norm: float = math.nan) -> Certificate:
@@ -149,11 +159,14 @@ class Trace(tuple):
 
     def then(self, later: Trace) -> Trace:
         """The history, and that of a solve which went on from its end: iterations and seconds are counted on."""
+        return Trace((*self, *map(self.counted_on, later)))
+
+    def counted_on(self, seen: Progress) -> Progress:
+        """``seen`` of a solve that goes on from the end of this history."""
         if not self:
-            return later
+            return seen
         end = self[-1]
-        moved = (e._replace(iteration=e.iteration + end.iteration, seconds=e.seconds + end.seconds) for e in later)
-        return Trace((*self, *moved))
+        return seen._replace(iteration=seen.iteration + end.iteration, seconds=seen.seconds + end.seconds)
 
     def column(self, name: str) -> list[float]:
         """All values of one field, for plotting: ``plt.semilogy(*map(trace.column, ("seconds", "violation")))``."""

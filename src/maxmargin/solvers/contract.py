@@ -8,9 +8,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from maxmargin.core.rows import Array
-from maxmargin.problems.solution import Certificate, Point, Progress, Proof
+from maxmargin.problems.solution import Certificate, Point, Progress, Proof, Trace
 
 Watch = Callable[[Progress, Callable[[], Point]], bool | None]
+
+
+def continued(watch: Watch | None, before: Trace) -> Watch | None:
+    """The watcher of a solve that goes on where another one, with the history ``before``, ended."""
+    return None if watch is None else lambda seen, point: watch(before.counted_on(seen), point)
 
 
 class Overflow(FloatingPointError):

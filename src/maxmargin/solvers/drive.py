@@ -98,12 +98,7 @@ class _Best:
         return self.problem.optimality_error(certificate) <= self.tol
 
     def _rank(self, certificate: Certificate) -> tuple[bool, float, float]:
-        return not self._within(certificate), _finite(certificate.gap), _finite(certificate.violation)
-
-
-def _finite(size: float) -> float:
-    """Infinite where numbers overflowed or there are none."""
-    return size if math.isfinite(size) else math.inf
+        return not self._within(certificate), *certificate.rank
 
 
 class _Solve:

@@ -185,6 +185,17 @@ def test_plans_of_views():
     assert streamed.residence is Residence.STREAMED
 
 
+def test_a_matrix_that_was_tested_and_its_view_keep_to_the_budget():
+    """The test of definiteness stores all of K: a view that stands on fewer rows would come on top of that."""
+    gram = Gram(Sigmoid(kappa=0.1, theta=0.0), X, budget=int(1.1 * 8 * N * N))
+    known = gram.definiteness(np.empty(0, np.int64))
+    assert gram.complete
+    view = gram.view(INDEX["doubled"](N))
+    assert view.base is not gram
+    assert not gram.complete
+    assert view.definiteness(np.empty(0, np.int64)) is known
+
+
 def test_what_is_known_of_the_matrix():
     swap = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 2.0]])
     gram = Gram(Precomputed(), swap)

@@ -8,8 +8,8 @@ from maxmargin.core import limits
 from maxmargin.kernels import RBF, Linear, PairFunction
 from maxmargin.machines import Caller, Effort, Job, KernelPlan
 from maxmargin.models import Bias, nu_classifier, soft_margin
-from maxmargin.problems.solution import Point, Status
-from maxmargin.solvers import solve
+from maxmargin.problems.solution import Point, Status, unproved
+from maxmargin.solvers import Options, solve
 from tests import helpers
 
 X, Y = helpers.overlapping(200)
@@ -23,7 +23,7 @@ def two_sides(gram):
 
 def plan(kernel=GAUSSIAN, bias=Bias.FREE, job=None, **parts):
     job = job or Job(None, (len(Y),), lambda gram: soft_margin(gram, SIGNS, 1.0, bias=bias))
-    return KernelPlan(kernel, X, [job], bias, parts.pop("effort", Effort(1e-3)), usual_bound=1.0, **parts)
+    return KernelPlan(kernel, X, [job], bias, parts.pop("effort", Effort(Options(1e-3))), usual_bound=1.0, **parts)
 
 
 @pytest.mark.parametrize("bias", list(Bias))
@@ -58,7 +58,7 @@ def test_a_job_stopped_before_its_problem_is_stated_is_a_machine_of_zeros(cause,
     def state(gram):
         raise cause
 
-    found = machines.solve(plan(job=Job(None, (200,), state), effort=Effort(1e-3, interrupt="keep")))
+    found = machines.solve(plan(job=Job(None, (200,), state), effort=Effort(Options(1e-3, interrupt="keep"))))
     assert found.solutions[0].status is status
     np.testing.assert_array_equal(found.machines[0].coef, np.zeros((1, 200)))
     np.testing.assert_array_equal(found.machines[0].biases, [0.0])
@@ -80,10 +80,36 @@ def test_what_float32_found_is_kept_where_the_second_try_is_stopped(stop, status
     monkeypatch.setattr("maxmargin.machines.kernel.solve", stalled)
     many, labels = helpers.overlapping(1200)
     job = Job(None, (1200,), lambda gram: soft_margin(gram, helpers.signs(labels), 1.0))
-    effort = Effort(1e-3, interrupt="keep")
+    effort = Effort(Options(1e-3, interrupt="keep"))
     kept = machines.solve(KernelPlan(GAUSSIAN, many, [job], Bias.FREE, effort, usual_bound=1.0))
     assert kept.solutions[0].status is status
     np.testing.assert_array_equal(kept.machines[0].coef[0], found[0].beta)
+
+
+@pytest.mark.large
+def test_a_second_try_that_proves_less_changes_nothing_and_counts_on(monkeypatch):
+    solved = []
+
+    def without_time_for_a_proof(problem, options, solver):
+        found = solve(problem, options, solver)
+        status, proof = Status.STALLED, found.certificate
+        if solved:
+            status, proof = Status.TIME_LIMIT, unproved("no time")
+        solved.append(found._replace(status=status, certificate=proof))
+        return solved[-1]
+
+    monkeypatch.setattr("maxmargin.machines.kernel.solve", without_time_for_a_proof)
+    many, labels = helpers.overlapping(1200)
+    job = Job(None, (1200,), lambda gram: soft_margin(gram, helpers.signs(labels), 1.0))
+    seen = []
+    asked = KernelPlan(GAUSSIAN, many, [job], Bias.FREE, Effort(Options(1e-3)), usual_bound=1.0)
+    ((machine,), (solution,)) = machines.solve(asked, [Caller(seen.append)])[:2]
+    assert solution.status is Status.TIME_LIMIT
+    assert solution.certificate == solved[0].certificate
+    np.testing.assert_array_equal(machine.coef[0], solved[0].beta)
+    assert [one.iteration for one in seen] == [one.iteration for one in solution.trace]
+    assert len(seen) == len(solved[0].trace) + len(solved[1].trace)
+    assert np.all(np.diff(solution.trace.column("iteration")) >= 0)
 
 
 def test_a_start_without_time_for_a_proof_is_a_machine(monkeypatch):

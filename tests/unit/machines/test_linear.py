@@ -8,6 +8,7 @@ from maxmargin.losses import SquaredHinge
 from maxmargin.machines import Effort, Job, LinearPlan
 from maxmargin.models import Bias
 from maxmargin.problems.linear import LinearProblem
+from maxmargin.solvers import Options
 from tests import helpers
 
 X, Y = helpers.overlapping(200)
@@ -17,7 +18,7 @@ SIGNS = helpers.signs(Y)
 @pytest.mark.parametrize(("bias", "scale"), [(Bias.FREE, 1.0), (Bias.REGULARIZED, 3.0), (Bias.NONE, 0.0)])
 def test_linear_machines_and_their_points(bias, scale):
     job = Job(None, (200,), lambda design: LinearProblem(design, SIGNS, np.ones(200), SquaredHinge(), bias))
-    fitted = machines.solve(LinearPlan(X, [job], scale, Effort(1e-6), np.ones(200), keep=True))
+    fitted = machines.solve(LinearPlan(X, [job], scale, Effort(Options(1e-6)), np.ones(200), keep=True))
     (machine,), (solution,) = fitted.machines, fitted.solutions
     f = X @ machine.weights[0] + machine.biases[0]
     appended = (machine.biases[0] / scale) ** 2 if bias is Bias.REGULARIZED else 0.0
@@ -40,5 +41,5 @@ def test_observers_see_machines_of_several_jobs_by_their_number():
         Job(None, (200,), lambda design, y=y: LinearProblem(design, y, np.ones(200), SquaredHinge(), Bias.FREE))
         for y in signs
     ]
-    machines.solve(LinearPlan(X, jobs, 1.0, Effort(1e-6, n_jobs=2), np.ones(200)), [Numbers()])
+    machines.solve(LinearPlan(X, jobs, 1.0, Effort(Options(1e-6), n_jobs=2), np.ones(200)), [Numbers()])
     assert heard == {(0, (1, 6)), (1, (1, 6))}

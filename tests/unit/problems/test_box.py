@@ -9,7 +9,7 @@ import pytest
 from maxmargin.gram import Gram
 from maxmargin.kernels import Linear
 from maxmargin.losses.box import Box
-from maxmargin.problems.box import BoxQP, _spread, no_group, one_group
+from maxmargin.problems.box import BoxQP, no_group, one_group
 from maxmargin.problems.solution import Point
 
 
@@ -83,22 +83,6 @@ def test_a_total_that_bounds_away_from_zero_exceed_is_approached_from_above():
 def test_rows_without_bounds_share_what_is_missing():
     far = np.full(5, np.inf)
     np.testing.assert_allclose(start(-far, far, *one_group(5, 2.0)), 0.4)
-
-
-@pytest.mark.parametrize("n", [1, 2, 5, 16, 100, 1000])
-def test_every_beginning_of_a_spread_order_is_spread(n):
-    rows = np.arange(7, 7 + n)
-    order = _spread(rows)
-    assert sorted(order) == list(rows)
-    for count in range(1, n + 1):
-        gaps = np.diff(np.sort(np.append(order[:count], 7 + n)))
-        assert order[:count].min() == 7
-        assert gaps.max() <= 4 * n / count
-
-
-def test_spread_orders_of_eight():
-    np.testing.assert_array_equal(_spread(np.arange(8)), [0, 4, 2, 6, 1, 5, 3, 7])
-    np.testing.assert_array_equal(_spread(np.arange(6)), [0, 4, 2, 1, 5, 3])
 
 
 def test_signs_biases_and_hard_margins():

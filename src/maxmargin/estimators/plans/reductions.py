@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from maxmargin import checks
 from maxmargin.checks import Rule
@@ -63,5 +64,6 @@ def reduction_of(estimator: Any, n_classes: int) -> Reduction:
     if n_classes == 2 or estimator.multi_class == "ovo":
         return OneVsOne(n_classes)
     if estimator.multi_class == "codes":
-        return OutputCodes(code_book(estimator.code, n_classes, estimator.random_state))
+        given = estimator.random_state
+        return OutputCodes(code_book(estimator.code, n_classes, None if given is None else check_random_state(given)))
     return OneVsRest(n_classes)

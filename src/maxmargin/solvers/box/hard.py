@@ -21,7 +21,7 @@ from maxmargin.problems.solution import STOPS, Point, Solution, Status, Trace, e
 from maxmargin.solvers.box.groups import take_steps
 from maxmargin.solvers.box.newton import polish
 from maxmargin.solvers.box.steps import Block
-from maxmargin.solvers.contract import Options, Stage
+from maxmargin.solvers.contract import Options, Stage, continued
 from maxmargin.solvers.drive import NO_TIME, run
 
 FIRST_BOUND = 1e2  # times 1 / max K_ii: alpha has the size of 1 / margin^2
@@ -35,7 +35,7 @@ def solve_hard(problem: BoxQP, stages: list[Stage], options: Options) -> Solutio
     bound = FIRST_BOUND / max(float(np.max(problem.gram.diagonal)), np.finfo(float).tiny)
     last, trace, iterations = GROWTH**2 * bound, Trace(), 0
     while True:
-        solution = run(_limited(problem, bound), stages, _what_is_left(options, begun, iterations))
+        solution = run(_limited(problem, bound), stages, _what_is_left(options, begun, trace, iterations))
         trace, iterations = trace.then(solution.trace), iterations + solution.iterations
         last_moment = _last_moment(options.time_limit, begun)
         found, scores = _of_the_hard_margin(problem, solution, last_moment)
@@ -78,11 +78,12 @@ def _limited(problem: BoxQP, bound: float) -> BoxQP:
     return replace(problem, box=box._replace(lower=np.maximum(box.lower, -bound), upper=np.minimum(box.upper, bound)))
 
 
-def _what_is_left(options: Options, begun: float, iterations: int) -> Options:
+def _what_is_left(options: Options, begun: float, trace: Trace, iterations: int) -> Options:
     """The same options for another attempt."""
     limit, most = options.time_limit, options.max_iter
     return replace(
         options,
+        watch=continued(options.watch, trace),
         max_iter=most if most < 0 else most - iterations,
         time_limit=None if limit is None else max(0.0, limit - (limits.now() - begun)),
     )
