@@ -283,7 +283,7 @@ def test_codes(kind):
         (SVC(multi_class="weston_watkins", kernel=lambda A, B: -(A @ B.T)), "positive semidefinite kernel"),
         (LinearSVC(multi_class="crammer_singer", loss="logistic"), "takes loss 'hinge' or 'squared_hinge'"),
         (LinearSVC(multi_class="crammer_singer", penalty="l1"), "takes penalty='l2'"),
-        (LinearSVC(multi_class="weston_watkins", solver="newton"), "choose 'auto' or one of 'dual_cd'"),
+        (LinearSVC(multi_class="weston_watkins", solver="newton"), "is solved by 'auto' or 'dual_cd'"),
     ],
 )
 def test_what_a_machine_does_not_take(machine, words):

@@ -129,7 +129,7 @@ def test_a_named_solver_runs_alone_or_raises():
         solve(problem(X, y, Hinge()), solver="newton")
     with pytest.raises(ValueError, match="proximal"):
         solve(problem(X, y, SquaredHinge(), penalty="l1"), solver="dual_cd")
-    with pytest.raises(ValueError, match="choose 'auto'"):
+    with pytest.raises(ValueError, match="solved by 'auto'"):
         solve(problem(X, y, Hinge()), solver="simplex")
     assert len(choose(problem(X, y, Hinge()), "dual_cd")) == 1
 

@@ -40,11 +40,11 @@ def choose(problem: Any, solver: str = "auto") -> list[Stage]:
     if solver == "auto":
         return stages(problem)
     stage = named(problem).get(solver)
-    refusal = stage.solver.refuses(problem) if stage else f"choose 'auto'{_or_one_of(list(named(problem)))}."
+    refusal = stage.solver.refuses(problem) if stage else f"this problem is solved by {_listed(list(named(problem)))}."
     if refusal or stage is None:
         raise ValueError(f"solver={solver!r} cannot be used here: {refusal}")
     return [stage]
 
 
-def _or_one_of(names: list[str]) -> str:
-    return f" or one of {', '.join(map(repr, names))}" if names else ""
+def _listed(names: list[str]) -> str:
+    return " or ".join(map(repr, ["auto", *names]))

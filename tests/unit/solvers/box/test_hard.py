@@ -73,3 +73,14 @@ def test_weights_of_separable_classes_do_not_vanish():
     assert separates(problem, weights, X @ (X.T @ weights))
     assert np.all(y * weights >= 0.0)
     assert abs(weights.sum()) < 1e-12
+
+
+@pytest.mark.large
+def test_a_margin_that_rounding_hides_ends(monkeypatch):
+    """Random labels that a Gaussian kernel separates by next to nothing: the multipliers grow, the violation stays."""
+    monkeypatch.setattr("maxmargin.solvers.box.smo.LEAST_PATIENCE", 30_000)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 2)), np.where(rng.random(120) < 0.5, 1.0, -1.0)
+    found = solve(soft_margin(Gram(RBF(0.5), X), y, np.inf), Options(tol=1e-3))
+    assert found.status is Status.STALLED
+    assert found.iterations < 1_000_000
