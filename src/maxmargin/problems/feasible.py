@@ -48,7 +48,7 @@ def feasible_point(problem: Constraints, beta: Array) -> Array:
         some, excess = _towards(np.where(some != 0.0, bound, some), some, excess)
         if excess:
             fill(some, bound, spread(np.arange(len(some))), -excess)
-        beta[members] = some
+        beta[members] = np.clip(some, problem.lower[members], problem.upper[members])  # a rounding beyond them
     return beta
 
 
