@@ -12,9 +12,9 @@ from sklearn.svm import SVR, NuSVC, NuSVR, OneClassSVM
 from maxmargin import checks
 from maxmargin.core import limits
 from maxmargin.estimators.fitting import OneProblem, fit_one_problem
-from maxmargin.estimators.kernel_machine import KERNEL_RULES, KernelMachine
+from maxmargin.estimators.kernel.machine import KERNEL_RULES, KernelMachine
 from maxmargin.estimators.plans.kernel import read_rows, usual_bound_of
-from maxmargin.estimators.plans.kernel_choice import takes_objects, takes_positions
+from maxmargin.kernels.choice import takes_objects, takes_positions
 from maxmargin.estimators.progress import Given
 from maxmargin.kernels import RBF
 from maxmargin.losses import EpsilonInsensitive

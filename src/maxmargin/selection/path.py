@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from maxmargin.core.rows import Array
-from maxmargin.estimators.linear_svc import LinearSVC
+from maxmargin.estimators.linear.linear_svc import LinearSVC
 from maxmargin.problems.solution import Certificate, Status
 
 

@@ -23,7 +23,7 @@ from maxmargin.estimators.plans.reductions import bias_of, is_joint, joint_loss,
 from maxmargin.estimators.plans.warm import KeepsForNextFit
 from maxmargin.estimators.probabilities import probabilities
 from maxmargin.estimators.progress import Attributes, Given
-from maxmargin.estimators.rules import LINEAR_RULES, is_loss
+from maxmargin.estimators.linear.rules import LINEAR_RULES, is_loss
 from maxmargin.losses import Hinge, HuberHinge, Logistic, SquaredHinge
 from maxmargin.machines import Job, Machine
 from maxmargin.machines.joint import linear_job

@@ -13,7 +13,7 @@ from maxmargin import checks
 from maxmargin.checks import Rule
 from maxmargin.core.rows import Array
 from maxmargin.core.threads import effective_jobs
-from maxmargin.estimators.plans.kernel_choice import KERNEL_NAMES, is_kernel, takes_positions
+from maxmargin.kernels.choice import KERNEL_NAMES, is_kernel, takes_positions
 from maxmargin.estimators.plans.warm import KeepsForNextFit
 from maxmargin.kernels import Kernel
 from maxmargin.machines.scoring import Expansion, Scorer, linear_decisions, scorer_of

@@ -18,7 +18,7 @@ from maxmargin.estimators.fitting import OF_WEIGHTS, fit
 from maxmargin.estimators.plans.linear import cost_of, linear_plan, linear_starts
 from maxmargin.estimators.plans.warm import KeepsForNextFit
 from maxmargin.estimators.progress import Attributes, Given
-from maxmargin.estimators.rules import LINEAR_RULES, is_loss
+from maxmargin.estimators.linear.rules import LINEAR_RULES, is_loss
 from maxmargin.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
 from maxmargin.machines import Job, Machine
 from maxmargin.machines.linear import few_merged

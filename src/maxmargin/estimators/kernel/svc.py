@@ -16,10 +16,10 @@ from maxmargin.checks import Rule
 from maxmargin.core import limits
 from maxmargin.core.rows import Array
 from maxmargin.estimators.fitting import OF_KERNELS, fit
-from maxmargin.estimators.kernel_machine import KERNEL_RULES, KernelMachine
+from maxmargin.estimators.kernel.machine import KERNEL_RULES, KernelMachine
 from maxmargin.estimators.plans.classes import Classes, ClassTasks, in_pairs, read_classes
 from maxmargin.estimators.plans.kernel import Rows, expansion, kernel_plan, read_rows, usual_bound_of
-from maxmargin.estimators.plans.kernel_choice import takes_objects, takes_positions
+from maxmargin.kernels.choice import takes_objects, takes_positions
 from maxmargin.estimators.plans.reductions import (
     JOINT,
     bias_of,

@@ -8,8 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.core.rows import Array
-from maxmargin.kernels import RBF, Kernel, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
-from maxmargin.kernels.functions import from_function
+from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.functions import Precomputed, from_function
+from maxmargin.kernels.vectors import RBF, Laplacian, Linear, Polynomial, Sigmoid
 
 KERNEL_NAMES = ("linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed")
 ROWS_AT_ONCE = 4096

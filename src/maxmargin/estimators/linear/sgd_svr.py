@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin import checks
 from maxmargin.checks import Rule
 from maxmargin.core.rows import Array
-from maxmargin.estimators.online import ONLINE_RULES, OnlineLearner
-from maxmargin.estimators.rules import is_loss
+from maxmargin.estimators.linear.online import ONLINE_RULES, OnlineLearner
+from maxmargin.estimators.linear.rules import is_loss
 from maxmargin.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
 from maxmargin.machines.online import Learnt, OnlinePlan, learn
 

@@ -1,0 +1,1 @@
+"""Estimators with kernels: each states its problem and names its parameters; ``machine`` is what they share."""

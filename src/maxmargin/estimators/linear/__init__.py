@@ -1,0 +1,1 @@
+"""Estimators without kernels: exact machines, and online learners (``online``)."""
