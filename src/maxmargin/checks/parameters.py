@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils._param_validation import InvalidParameterError
 
 from maxmargin.core.rows import Array
 
 
 class Rule(NamedTuple):
-    """What a parameter must be, in words and as a test."""
+    """What a parameter must be, in words and as a test; ``names`` are the words that it may be."""
 
     words: str
     holds: Callable[[Any], bool]
+    names: tuple[str, ...] = ()
+
+
+def keep(estimator: Any, given: dict[str, Any]) -> None:
+    """Sets: the parameters of a constructor, whose ``locals()`` are given, as they are and under their own names."""
+    vars(estimator).update({name: value for name, value in given.items() if name not in ("self", "__class__")})
 
 
 def positive(value: Any) -> bool:
@@ -51,13 +59,14 @@ def numbers(value: Any) -> Array | None:
 def one_of(*options: Any) -> Rule:
     """One of a few values, most of them words."""
     named = ", ".join(repr(option) for option in options)
+    words = tuple(option for option in options if isinstance(option, str))
 
     def holds(value: Any) -> bool:
         if isinstance(value, str):
-            return value in [option for option in options if isinstance(option, str)]
+            return value in words
         return any(value is option for option in options)  # an array compared with a word is no truth value
 
-    return Rule(f"one of {named}", holds)
+    return Rule(f"one of {named}", holds, words)
 
 
 # Parameters that several estimators have, with one meaning.
@@ -81,4 +90,12 @@ def check_parameters(estimator: Any, rules: dict[str, Rule]) -> None:
     for name, rule in rules.items():
         value = getattr(estimator, name)
         if not rule.holds(value):
-            raise ValueError(f"{type(estimator).__name__}: {name} must be {rule.words}; got {value!r}.")
+            raise InvalidParameterError(
+                f"{type(estimator).__name__}: {name} must be {rule.words}; got {value!r}.{_meant(value, rule.names)}"
+            )
+
+
+def _meant(value: Any, names: tuple[str, ...]) -> str:
+    """A question where a word is misspelt."""
+    near = difflib.get_close_matches(value.lower(), names, 1) if isinstance(value, str) else []
+    return f" Did you mean {near[0]!r}?" if near else ""
