@@ -14,9 +14,9 @@ from maxmargin.core import limits
 from maxmargin.estimators.fitting import OneProblem, fit_one_problem
 from maxmargin.estimators.kernel.machine import KERNEL_RULES, KernelMachine
 from maxmargin.estimators.plans.kernel import read_rows, usual_bound_of
-from maxmargin.kernels.choice import takes_objects, takes_positions
 from maxmargin.estimators.progress import Given
 from maxmargin.kernels import RBF
+from maxmargin.kernels.choice import takes_objects, takes_positions
 from maxmargin.losses import EpsilonInsensitive
 from maxmargin.models import Bias, class_margin, nu_classifier, nu_regression, one_class, regression, tube
 from maxmargin.problems.solution import Point, Status

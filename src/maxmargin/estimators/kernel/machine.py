@@ -13,9 +13,9 @@ from maxmargin import checks
 from maxmargin.checks import Rule
 from maxmargin.core.rows import Array
 from maxmargin.core.threads import effective_jobs
-from maxmargin.kernels.choice import KERNEL_NAMES, is_kernel, takes_positions
 from maxmargin.estimators.plans.warm import KeepsForNextFit
 from maxmargin.kernels import Kernel
+from maxmargin.kernels.choice import KERNEL_NAMES, is_kernel, takes_positions
 from maxmargin.machines.scoring import Expansion, Scorer, linear_decisions, scorer_of
 from maxmargin.problems.solution import Certificate, Status
 

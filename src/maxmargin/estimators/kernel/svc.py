@@ -19,7 +19,6 @@ from maxmargin.estimators.fitting import OF_KERNELS, fit
 from maxmargin.estimators.kernel.machine import KERNEL_RULES, KernelMachine
 from maxmargin.estimators.plans.classes import Classes, ClassTasks, in_pairs, read_classes
 from maxmargin.estimators.plans.kernel import Rows, expansion, kernel_plan, read_rows, usual_bound_of
-from maxmargin.kernels.choice import takes_objects, takes_positions
 from maxmargin.estimators.plans.reductions import (
     JOINT,
     bias_of,
@@ -31,6 +30,7 @@ from maxmargin.estimators.plans.reductions import (
 from maxmargin.estimators.plans.reductions import RULES as MULTICLASS_RULES
 from maxmargin.estimators.plans.warm import last_class_coefficients
 from maxmargin.estimators.progress import Attributes, Given
+from maxmargin.kernels.choice import takes_objects, takes_positions
 from maxmargin.losses import Hinge, HuberHinge, SquaredHinge
 from maxmargin.losses.box import has_box
 from maxmargin.machines import Job, Machine

@@ -16,6 +16,7 @@ from maxmargin import checks
 from maxmargin.core import limits
 from maxmargin.core.rows import Array
 from maxmargin.estimators.fitting import OF_WEIGHTS, fit
+from maxmargin.estimators.linear.rules import LINEAR_RULES, is_loss
 from maxmargin.estimators.plans.classes import Classes, read_classes
 from maxmargin.estimators.plans.linear import cost_of, linear_plan, linear_starts
 from maxmargin.estimators.plans.reductions import RULES as MULTICLASS_RULES
@@ -23,7 +24,6 @@ from maxmargin.estimators.plans.reductions import bias_of, is_joint, joint_loss,
 from maxmargin.estimators.plans.warm import KeepsForNextFit
 from maxmargin.estimators.probabilities import probabilities
 from maxmargin.estimators.progress import Attributes, Given
-from maxmargin.estimators.linear.rules import LINEAR_RULES, is_loss
 from maxmargin.losses import Hinge, HuberHinge, Logistic, SquaredHinge
 from maxmargin.machines import Job, Machine
 from maxmargin.machines.joint import linear_job

@@ -15,10 +15,10 @@ from maxmargin.checks import Rule
 from maxmargin.core import limits
 from maxmargin.core.rows import Array
 from maxmargin.estimators.fitting import OF_WEIGHTS, fit
+from maxmargin.estimators.linear.rules import LINEAR_RULES, is_loss
 from maxmargin.estimators.plans.linear import cost_of, linear_plan, linear_starts
 from maxmargin.estimators.plans.warm import KeepsForNextFit
 from maxmargin.estimators.progress import Attributes, Given
-from maxmargin.estimators.linear.rules import LINEAR_RULES, is_loss
 from maxmargin.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
 from maxmargin.machines import Job, Machine
 from maxmargin.machines.linear import few_merged

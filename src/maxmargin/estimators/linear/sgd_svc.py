@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin import checks
 from maxmargin.core.rows import Array
 from maxmargin.estimators.linear.online import ONLINE_RULES, OnlineLearner
-from maxmargin.estimators.probabilities import probabilities
 from maxmargin.estimators.linear.rules import is_loss
+from maxmargin.estimators.probabilities import probabilities
 from maxmargin.losses import Hinge, Logistic, SquaredHinge
 from maxmargin.machines.online import OnlinePlan, learn
 

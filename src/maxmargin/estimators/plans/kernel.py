@@ -14,8 +14,8 @@ from sklearn.utils import check_random_state
 from maxmargin.core.equal_rows import EqualRows, all_different, by_class, find_equal, find_equal_among_many
 from maxmargin.core.rows import Array
 from maxmargin.estimators.plans.effort import effort_of
-from maxmargin.kernels.choice import resolve_kernel
 from maxmargin.kernels import Kernel
+from maxmargin.kernels.choice import resolve_kernel
 from maxmargin.losses.box import box_of
 from maxmargin.machines import Fitted, Job, KernelPlan, Machine
 from maxmargin.problems.box import Bias
