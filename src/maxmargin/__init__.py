@@ -18,8 +18,13 @@ if TYPE_CHECKING:
     from maxmargin.estimators import SGDSVC as SGDSVC
     from maxmargin.estimators import SGDSVR as SGDSVR
     from maxmargin.estimators import SVC as SVC
+    from maxmargin.estimators import SVDD as SVDD
+    from maxmargin.estimators import SVR as SVR
     from maxmargin.estimators import LinearSVC as LinearSVC
     from maxmargin.estimators import LinearSVR as LinearSVR
+    from maxmargin.estimators import NuSVC as NuSVC
+    from maxmargin.estimators import NuSVR as NuSVR
+    from maxmargin.estimators import OneClassSVM as OneClassSVM
     from maxmargin.kernels import mercer as mercer
     from maxmargin.models import soft_margin as soft_margin
     from maxmargin.preprocessing import Whitener as Whitener
@@ -39,6 +44,11 @@ _HOMES = {
     "SGDSVR": "maxmargin.estimators",
     "Path": "maxmargin.selection",
     "regularization_path": "maxmargin.selection",
+    "SVDD": "maxmargin.estimators",
+    "SVR": "maxmargin.estimators",
+    "NuSVC": "maxmargin.estimators",
+    "NuSVR": "maxmargin.estimators",
+    "OneClassSVM": "maxmargin.estimators",
     "LinearSVC": "maxmargin.estimators",
     "LinearSVR": "maxmargin.estimators",
     "CategoricalNB": "maxmargin.bayes",
@@ -57,14 +67,15 @@ _HOMES = {
     "soft_margin": "maxmargin.models",
 }
 _FOLDERS = (
-    "bayes", "certificates", "checks", "core", "estimators", "gram", "kernels", "lectures", "losses", "machines",
-    "models", "multiclass", "preprocessing", "problems",
-    "report", "selection", "solvers", "textbook",
+    "bayes", "calibration", "certificates", "checks", "core", "estimators", "gram", "kernels", "lectures", "losses",
+    "machines", "models", "multiclass", "preprocessing", "problems", "report", "selection", "solvers", "textbook",
 )  # fmt: skip
 __all__ = [
     "SGDSVC",
     "SGDSVR",
     "SVC",
+    "SVDD",
+    "SVR",
     "Bias",
     "BoxQP",
     "CategoricalNB",
@@ -74,6 +85,9 @@ __all__ = [
     "LinearSVR",
     "Margins",
     "MultinomialNB",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
     "Path",
     "Progress",
     "Status",

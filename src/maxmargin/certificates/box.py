@@ -47,7 +47,8 @@ def prove_box(problem: BoxQP, point: Point, *, exact: bool = False, seconds: flo
         here = standing(problem, judged, gradient(problem.box, f, beta))
     certificate = _certificate(problem, beta, f, error, here.biases)
     violation = in_units(here.violation + 2.0 * largest_size(error), problem.unit(here.biases))
-    return Proof(Point(beta=beta, biases=here.biases), certificate._replace(violation=violation, moved=moved), f)
+    point = Point(beta=beta, biases=here.biases, edges=here.edges)
+    return Proof(point, certificate._replace(violation=violation, moved=moved), f)
 
 
 def in_units(size: float, unit: float) -> float:

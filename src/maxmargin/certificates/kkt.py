@@ -28,6 +28,12 @@ class Standing(NamedTuple):
     lowest: Any
     violation: float
 
+    @property
+    def edges(self) -> Array:
+        """The largest slope upwards of each group; its bias where no multiplier can grow."""
+        highest = np.array(self.highest[:-1])
+        return np.where(np.isfinite(highest), highest, self.biases)
+
 
 def violations(highest: Array, lowest: Array) -> Array:
     """Of every group, and last that of the rows without one, whose bias is 0."""

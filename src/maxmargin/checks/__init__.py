@@ -1,6 +1,6 @@
 """Level 5: parameters, data and weights of users are checked, and fitted attributes set, here alone."""
 
-from maxmargin.checks.classes import at_least_two, stream_classes
+from maxmargin.checks.classes import at_least_two, known_labels, stream_classes
 from maxmargin.checks.data import (
     DENSE,
     DENSE_OF_ANY_NUMBERS,
@@ -9,17 +9,24 @@ from maxmargin.checks.data import (
     first_entry,
     further_data,
     non_negative,
+    novelty_data,
     prediction_data,
     regression_data,
     training_data,
     unlabelled_data,
 )
+from maxmargin.checks.documented import Documented
 from maxmargin.checks.parameters import (
+    CLASS_WEIGHT,
     COMMON_RULES,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SHARE,
     Rule,
     boolean,
     check_parameters,
     integer,
+    keep,
     number,
     numbers,
     one_of,
@@ -30,9 +37,14 @@ from maxmargin.checks.warnings import warn_user
 from maxmargin.checks.weights import class_costs, finite_total, sample_weights, weighted
 
 __all__ = [
+    "CLASS_WEIGHT",
     "COMMON_RULES",
     "DENSE",
     "DENSE_OF_ANY_NUMBERS",
+    "NOT_NEGATIVE",
+    "POSITIVE",
+    "SHARE",
+    "Documented",
     "Layout",
     "Rule",
     "at_least_two",
@@ -46,7 +58,10 @@ __all__ = [
     "first_entry",
     "further_data",
     "integer",
+    "keep",
+    "known_labels",
     "non_negative",
+    "novelty_data",
     "number",
     "numbers",
     "one_of",

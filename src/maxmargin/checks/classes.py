@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils import column_or_1d
 
 from maxmargin.core.rows import Array
 
@@ -18,6 +19,17 @@ def at_least_two(classes: Array, name: str) -> None:
             "(rows with sample_weight 0 do not count). The number of classes has to be greater than one; "
             f"got {len(classes)} class."
         )
+
+
+def known_labels(y: Any, classes: Array, n: int) -> Array:
+    """The class index of each label; an error where one is not among ``classes``, or where there are not n of them."""
+    y = column_or_1d(y)
+    if len(y) != n:
+        raise ValueError(f"y must hold one label for each of the {n} rows; got {len(y)}.")
+    unknown = np.setdiff1d(y, classes)
+    if len(unknown):
+        raise ValueError(f"y holds labels that the fit did not see: {unknown!r}.")
+    return np.searchsorted(classes, y)
 
 
 def stream_classes(estimator: Any, y: Array, classes: Any) -> Array:

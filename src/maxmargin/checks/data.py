@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from maxmargin.checks.transaction import OF_VALIDATION
 from maxmargin.core.rows import Array
+from maxmargin.kernels.choice import Takes
 from maxmargin.kernels.points import as_objects, holds_objects
 
 Layout: TypeAlias = dict[str, Any]  # what scikit-learn's validation is to make of X
@@ -20,52 +21,67 @@ DENSE: Layout = _LAYOUT | {"accept_sparse": False}
 DENSE_OF_ANY_NUMBERS: Layout = DENSE | {"dtype": "numeric"}
 
 
-def training_data(estimator: Any, X: Any, y: Any, objects: bool, square: bool) -> tuple[Any, Array]:
-    """X as rows and y as one label per row; see ``_pairs`` for ``objects`` and ``square``."""
-    rows, y = _pairs(estimator, X, y, objects, square)
+def training_data(estimator: Any, X: Any, y: Any, takes: Takes = Takes.VECTORS) -> tuple[Any, Array]:
+    """X as rows and y as one label per row."""
+    rows, y = _pairs(estimator, X, y, takes)
     check_classification_targets(y)
     return rows, np.asarray(y)
 
 
 def regression_data(
-    estimator: Any, X: Any, y: Any, objects: bool = False, square: bool = False, reset: bool = True
+    estimator: Any, X: Any, y: Any, takes: Takes = Takes.VECTORS, reset: bool = True
 ) -> tuple[Any, Array]:
-    """X as rows and y as one finite number per row; see ``_pairs`` for the rest."""
-    rows, y = _pairs(estimator, X, y, objects, square, reset, y_numeric=True)
+    """X as rows and y as one finite number per row. Without ``reset`` X must have the features seen before."""
+    rows, y = _pairs(estimator, X, y, takes, reset, y_numeric=True)
     y = np.asarray(y, np.float64)
     assert_all_finite(y, input_name="y")
     return rows, y
 
 
-def _pairs(
-    estimator: Any, X: Any, y: Any, objects: bool, square: bool, reset: bool = True, **targets: Any
-) -> tuple[Any, Any]:
-    """Rows and targets. Without ``reset`` X must have the features seen before.
-
-    ``objects``: X may hold objects that only the kernel understands. ``square``: X are the kernel values of all rows.
-    """
+def _pairs(estimator: Any, X: Any, y: Any, takes: Takes, reset: bool = True, **targets: Any) -> tuple[Any, Any]:
+    """Rows and targets."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
             "Supervised learning needs one target per row."
         )
-    if objects and holds_objects(X):
-        for name in OF_VALIDATION:  # of an earlier fit on numbers: objects have no features
-            vars(estimator).pop(name, None)
-        items = as_objects(X)
+    if takes is Takes.OBJECTS and holds_objects(X):
+        items = _objects(estimator, X)
         y = column_or_1d(y, warn=True)
         check_consistent_length(items, y)
         return items, y
     _refuse_text(estimator, X)
-    layout = _LAYOUT | ({"accept_sparse": False} if square else {})
-    checked: Any = validate_data(estimator, X, y, multi_output=False, reset=reset, **layout, **targets)
+    checked: Any = validate_data(estimator, X, y, multi_output=False, reset=reset, **_layout(takes), **targets)
     rows, y = checked
-    if square and rows.shape[0] != rows.shape[1]:
+    return _as_taken(rows, takes), y
+
+
+def novelty_data(estimator: Any, X: Any, takes: Takes) -> Any:
+    """X as rows of a fit that has no targets."""
+    if takes is Takes.OBJECTS and holds_objects(X):
+        return _objects(estimator, X)
+    _refuse_text(estimator, X)
+    return _as_taken(validate_data(estimator, X, **_layout(takes)), takes)
+
+
+def _objects(estimator: Any, X: Any) -> Array:
+    for name in OF_VALIDATION:  # of an earlier fit on numbers: objects have no features
+        vars(estimator).pop(name, None)
+    return as_objects(X)
+
+
+def _layout(takes: Takes) -> Layout:
+    return DENSE if takes is Takes.VALUES else _LAYOUT
+
+
+def _as_taken(rows: Any, takes: Takes) -> Any:
+    """Checked rows of a fit; kernel values must be those between all of them."""
+    if takes is Takes.VALUES and rows.shape[0] != rows.shape[1]:
         raise ValueError(
             f"With kernel='precomputed' X must be the square matrix of all kernel values between training rows; "
             f"got shape {rows.shape}."
         )
-    return _compact(rows), y
+    return _compact(rows)
 
 
 def further_data(estimator: Any, X: Any, y: Any, reset: bool, layout: Layout | None = None) -> tuple[Any, Array]:
@@ -82,11 +98,24 @@ def unlabelled_data(estimator: Any, X: Any, reset: bool, layout: Layout | None =
     return _compact(validate_data(estimator, X, reset=reset, **(layout or _LAYOUT)))
 
 
-def prediction_data(estimator: Any, X: Any, objects: bool) -> Any:
+def prediction_data(estimator: Any, X: Any, takes: Takes = Takes.VECTORS) -> Any:
     """X of the kind that the estimator was fitted on."""
-    if objects and holds_objects(X):
+    if takes is Takes.OBJECTS and holds_objects(X):
         return as_objects(X)
+    if takes is Takes.VALUES:
+        _refuse_raw_rows(estimator, X)
     return unlabelled_data(estimator, X, reset=False)
+
+
+def _refuse_raw_rows(estimator: Any, X: Any) -> None:
+    """Rows of data where rows of kernel values are needed: 'X has 4 features' would not say what is wrong."""
+    width, n = np.shape(X)[-1] if np.ndim(X) == 2 else None, estimator.n_features_in_
+    if width is not None and width != n:
+        raise ValueError(
+            f"X has {width} features, but {type(estimator).__name__} is expecting {n} features as input: with "
+            f"kernel='precomputed' X holds no data but the kernel matrix between the new rows and the {n} training "
+            f"rows, of shape (rows, {n})."
+        )
 
 
 def non_negative(estimator: Any, X: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -68,6 +68,15 @@ def one_of(*options: Any) -> Rule:
 
     return Rule(f"one of {named}", holds, words)
 
+
+POSITIVE = Rule("a finite number > 0", lambda value: positive(value) and number(value))
+NOT_NEGATIVE = Rule("a finite number >= 0", lambda value: number(value) and value >= 0)
+SHARE = Rule("a number above 0 and at most 1", lambda value: number(value) and 0 < value <= 1)
+CLASS_WEIGHT = Rule(
+    "a dict of class: weight, 'balanced' or None",
+    lambda value: value == "balanced" if isinstance(value, str) else value is None or isinstance(value, Mapping),
+    ("balanced",),
+)
 
 # Parameters that several estimators have, with one meaning.
 COMMON_RULES: dict[str, Rule] = {

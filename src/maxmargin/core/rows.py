@@ -71,6 +71,11 @@ def dense_rows(rows: Rows) -> DenseRows:
     return rows if isinstance(rows, DenseRows) else _read_only(DenseRows(as_csr(rows).toarray()))
 
 
+def as_dense(values: Any) -> Array:
+    """A matrix of SciPy's with its zeros; an array as it is."""
+    return values.toarray() if sparse.issparse(values) else values
+
+
 def count(rows: Rows) -> int:
     """Number of rows."""
     return len(rows.values) if isinstance(rows, DenseRows) else len(rows.indptr) - 1

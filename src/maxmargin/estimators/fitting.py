@@ -7,6 +7,7 @@ check parameters -> draft -> read data -> plan        (the estimator)
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from sklearn.exceptions import ConvergenceWarning
@@ -14,7 +15,15 @@ from sklearn.exceptions import ConvergenceWarning
 from maxmargin import checks, machines
 from maxmargin.checks.transaction import OF_VALIDATION
 from maxmargin.core.rows import Array
-from maxmargin.estimators.plans.kernel import Rows, expansion, kernel_plan, kernel_promise, kernel_report
+from maxmargin.estimators.plans.folds import Folds
+from maxmargin.estimators.plans.kernel import (
+    Rows,
+    classes_report,
+    expansion,
+    kernel_plan,
+    kernel_promise,
+    kernel_report,
+)
 from maxmargin.estimators.plans.linear import linear_promise, linear_report
 from maxmargin.estimators.plans.warm import last_coefficients
 from maxmargin.estimators.progress import Attributes, Given, SklearnCallbacks
@@ -33,8 +42,14 @@ class Report(NamedTuple):
     promise: Callable[[list[Solution]], str]
 
 
-OF_KERNELS = Report(kernel_report, kernel_promise)
+OF_ONE_KERNEL = Report(kernel_report, kernel_promise)
+OF_KERNELS = Report(classes_report, kernel_promise)
 OF_WEIGHTS = Report(linear_report, linear_promise)
+
+
+def nothing_more(fitted: Fitted) -> Attributes:
+    """Of machines that say all."""
+    return {}
 
 
 def fit(
@@ -44,13 +59,17 @@ def fit(
     plan: KernelPlan | LinearPlan,
     model: Callable[[list[Machine]], Attributes],
     report: Report,
+    more: Callable[[Fitted], Attributes] = nothing_more,
 ) -> Estimator:
-    """Solve the plan. ``model`` makes attributes of machines. Sets: all fitted attributes, in one step at the end."""
+    """Solve the plan. ``model`` makes attributes of machines, ``more`` further ones of their solutions and folds.
+
+    Sets: all fitted attributes, in one step at the end.
+    """
     seen = {name: vars(draft)[name] for name in OF_VALIDATION if name in vars(draft)}
     names = [job.name for job in plan.jobs]
     callbacks = SklearnCallbacks(estimator, given, names, lambda found: seen | model(found))
     fitted = machines.solve(plan, [*_observers(estimator, names), callbacks.observer])
-    attributes = model(fitted.machines) | report.attributes(fitted) | _ends(fitted.solutions)
+    attributes = model(fitted.machines) | report.attributes(fitted) | _ends(fitted.solutions) | more(fitted)
     if fitted.kept is not None:
         attributes["_kept"] = fitted.kept
     unit = attributes["reduction_"].unit if "reduction_" in attributes else "machines"
@@ -61,44 +80,67 @@ def fit(
 
 
 class OneProblem(NamedTuple):
-    """The one problem of a kernel machine: ``state(gram)`` is that problem, and ``bias`` what kind of bias it has.
+    """The one problem of a kernel machine: ``state(weights, gram)`` is that problem, of rows with these weights.
 
-    ``usual_bound`` is the usual bound of a multiplier. ``movable``: whether the multipliers add up to zero, so that a
-    linear machine does not depend on the origin. For problems with several groups, or other multipliers than one per
-    row: ``groups``, their number of ``multipliers`` (None: one per row), and ``to_machine``, which makes coefficients
-    of the rows and biases of the machines from those of the problem (``machines.plan.Job``).
+    ``bias`` is what kind of bias it has, ``usual_bound`` the usual bound of a multiplier. ``movable``: whether the
+    multipliers add up to zero, so that a linear machine does not depend on the origin. For problems with several
+    groups, or other multipliers than one per row: ``groups``, their number of ``multipliers`` (None: one per row),
+    ``to_machine``, which makes coefficients of the rows and biases of the machines from those of the problem, and
+    ``from_machine``, which makes multipliers of the last fit's coefficients. ``to_edges``: see ``machines.plan.Job``.
     """
 
-    state: Callable[[Any], BoxQP]
+    state: Callable[[Array, Any], BoxQP]
     bias: Bias
     usual_bound: float
     movable: bool = True
     groups: int = 1
     multipliers: int | None = None
     to_machine: Callable[[Array, Array], tuple[Array, Array]] = as_they_are
+    from_machine: Callable[[Array], Array] = lambda coef: coef
+    to_edges: bool = False
+
+
+class Lesson(NamedTuple):
+    """What a kernel machine with one problem learns from: the data as given, the different rows, and their folds.
+
+    ``begun`` is when the fit began, from which its time limit counts.
+    """
+
+    given: Given
+    rows: Rows
+    folds: Folds
+    begun: float
 
 
 def fit_one_problem(
-    estimator: Estimator, draft: Any, given: Given, rows: Rows, problem: OneProblem, begun: float
+    estimator: Estimator,
+    draft: Any,
+    lesson: Lesson,
+    problem: OneProblem,
+    more: Callable[[Fitted], Attributes] = nothing_more,
 ) -> Estimator:
-    """Fit a kernel machine that has one problem on all rows. Sets: all fitted attributes, at the end."""
-    n = len(rows.target_ids)
-    same = problem.to_machine is as_they_are  # only then is the last model a start for the next one
-    known = rows.merged(last_coefficients(estimator, rows.shape)) if same else None
+    """Fit a kernel machine that has one problem on all rows. Sets: all fitted attributes, at the end.
+
+    ``more`` are attributes beside those of every expansion (``plans.kernel``).
+    """
+    rows = lesson.rows
+    known = rows.merged(last_coefficients(estimator, rows.shape))
     job = Job(
         rows=None,
-        shape=(problem.multipliers or n,),
-        state=problem.state,
-        start=None if known is None else Point(beta=known[0]),
+        shape=(problem.multipliers or len(rows.target_ids),),
+        state=partial(problem.state, rows.weights),
+        start=None if known is None else Point(beta=problem.from_machine(known[0])),
         groups=problem.groups,
         to_machine=problem.to_machine,
+        folds=lesson.folds.without_costs(problem.state, rows.weights),
+        to_edges=problem.to_edges,
     )
-    plan = kernel_plan(estimator, rows, [job], problem.bias, problem.usual_bound, begun, movable=problem.movable)
+    plan = kernel_plan(estimator, rows, [job], problem.bias, problem.usual_bound, lesson.begun, movable=problem.movable)
 
     def model(machines: list[Machine]) -> Attributes:
         return expansion(rows, machines[0].coef, machines)
 
-    return fit(estimator, draft, given, plan, model, OF_KERNELS)
+    return fit(estimator, draft, lesson.given, plan, model, OF_ONE_KERNEL, more)
 
 
 def _observers(estimator: Any, names: list[str]) -> list[Observer]:

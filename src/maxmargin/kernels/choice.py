@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 import numpy as np
@@ -23,14 +24,21 @@ def is_kernel(value: Any) -> bool:
     return isinstance(value, Kernel) or (callable(value) and not isinstance(value, type))
 
 
-def takes_positions(given: Any) -> bool:
-    """Whether X holds kernel values."""
-    return given.of_positions if isinstance(given, Kernel) else isinstance(given, str) and given == "precomputed"
+class Takes(enum.Enum):
+    """What X may hold, as the kernel wants it."""
+
+    VECTORS = "vectors of numbers"
+    OBJECTS = "vectors, or objects that only the kernel understands"
+    VALUES = "kernel values: a point is a row of them, one for each training row"
 
 
-def takes_objects(given: Any) -> bool:
-    """Whether X may hold things other than numbers."""
-    return given.of_objects if isinstance(given, Kernel) else callable(given)
+def taken_by(given: Any) -> Takes:
+    """What X may hold with a kernel: an object, a function or a name."""
+    if isinstance(given, Kernel):
+        return Takes.VALUES if given.of_positions else Takes.OBJECTS if given.of_objects else Takes.VECTORS
+    if isinstance(given, str):
+        return Takes.VALUES if given == "precomputed" else Takes.VECTORS
+    return Takes.OBJECTS if callable(given) else Takes.VECTORS
 
 
 def named_kernel(name: str, degree: int, coef0: float) -> Kernel:

@@ -9,6 +9,7 @@ from numbers import Complex, Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from maxmargin.core import limits
 from maxmargin.core.rows import Array
@@ -109,7 +110,7 @@ def real_numbers(answer: Any, shape: tuple[int, ...]) -> Array:
     NumPy alone would read None as NaN and text as the number that it spells, and drop imaginary parts.
     """
     try:
-        values = np.asarray(answer)
+        values = np.asarray(answer.toarray() if sparse.issparse(answer) else answer)
     except ValueError:
         raise Unfit("lists of different lengths") from None
     if values.dtype.kind == "O" and all(map(_is_real, values.flat)):  # fractions, decimals, large integers

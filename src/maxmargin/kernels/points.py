@@ -178,7 +178,7 @@ def holds_objects(X: Any) -> bool:
     if sparse.issparse(X):
         return False
     if isinstance(X, np.ndarray):
-        return X.dtype.kind in "OUS"
+        return X.dtype.kind in "OUS" or X.ndim == 1
     try:
         return np.asarray(X, dtype=np.float64).ndim != 2
     except (ValueError, TypeError):  # text, ragged lists, graphs

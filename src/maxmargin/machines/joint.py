@@ -6,50 +6,80 @@ Their multipliers are a matrix B (rows, classes): one decision function per clas
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.rows import Array
 from maxmargin.kernels.base import Kernel
-from maxmargin.machines.plan import Job
+from maxmargin.machines.plan import Fold, Job, fold_without
 from maxmargin.machines.refusals import refuse_indefinite_joint
 from maxmargin.problems.box import Bias
 from maxmargin.problems.joint import KernelJoint, LinearJoint
 from maxmargin.problems.solution import Point, Solution
 
 
+class JointRows(NamedTuple):
+    """What a joint machine learns from: class indices of the rows, of this many classes, and their costs."""
+
+    labels: Array
+    n_classes: int
+    costs: Array
+
+    def some(self, rows: Array) -> JointRows:
+        """Fewer rows of the same classes."""
+        return self._replace(labels=self.labels[rows], costs=self.costs[rows])
+
+    @property
+    def parts(self) -> tuple[Array, int, Array]:
+        """As problems take them."""
+        return self.labels.astype(np.int64), self.n_classes, self.costs
+
+
 def kernel_job(
-    labels: Array, n_classes: int, costs: Array, loss: Any, kernel: Kernel, bias: Bias, start: Array | None
+    rows: JointRows, loss: Any, kernel: Kernel, bias: Bias, start: Array | None, left_out: Sequence[Array] = ()
 ) -> Job:
     """A joint machine with a kernel; ``start`` are coefficients of its machines over the rows."""
-    labels = labels.astype(np.int64)
 
-    def state(gram: Any) -> KernelJoint:
+    def state(some: JointRows, gram: Any) -> KernelJoint:
         refuse_indefinite_joint(gram, kernel)
-        return KernelJoint(labels, n_classes, costs, loss, gram)
+        return KernelJoint(*some.parts, loss, gram)
 
-    B = None if start is None else for_each_class(start, n_classes)
+    B = None if start is None else for_each_class(start, rows.n_classes)
     return Job(
         rows=None,
-        shape=(len(labels), n_classes),
-        state=state,
+        shape=(len(rows.labels), rows.n_classes),
+        state=partial(state, rows),
         start=None if B is None else Point(B, B),
         finish=partial(_without_appended, bias=bias),
         to_machine=one_of_two,
+        folds=_folds(rows, state, left_out),
     )
 
 
-def linear_job(labels: Array, n_classes: int, costs: Array, loss: Any, start: Point | None) -> Job:
+def linear_job(rows: JointRows, loss: Any, start: Point | None, left_out: Sequence[Array] = ()) -> Job:
     """A joint machine without a kernel."""
-    labels = labels.astype(np.int64)
+
+    def state(some: JointRows, design: Any) -> LinearJoint:
+        return LinearJoint(*some.parts, loss, design)
+
     return Job(
         rows=None,
-        shape=(len(labels), n_classes),
-        state=lambda design: LinearJoint(labels, n_classes, costs, loss, design),
+        shape=(len(rows.labels), rows.n_classes),
+        state=partial(state, rows),
         start=start,
         to_machine=one_of_two,
+        folds=_folds(rows, state, left_out),
+    )
+
+
+def _folds(rows: JointRows, state: Callable[[JointRows, Any], Any], left_out: Sequence[Array]) -> tuple[Fold, ...]:
+    """Problems on the rows that are left: a row of a joint machine always has a cost."""
+    return tuple(
+        fold_without(places, len(rows.labels), lambda kept, matrix: state(rows.some(kept), matrix))
+        for places in left_out
     )
 
 

@@ -14,10 +14,10 @@ from maxmargin.core.rows import Array
 from maxmargin.core.threads import available_cores
 from maxmargin.gram import Outline
 from maxmargin.machines.matrices import Matrices, bytes_for_values
-from maxmargin.machines.plan import LEAST_SECONDS, Fitted, Job, KernelPlan, Machine, order_within
+from maxmargin.machines.plan import LEAST_SECONDS, Crossed, Fitted, Fold, Job, KernelPlan, Machine, order_within
 from maxmargin.machines.refusals import refuse_asymmetric
-from maxmargin.machines.running import solve_jobs, unsolved
-from maxmargin.machines.watching import Observer, TimeShares, observed, watcher
+from maxmargin.machines.running import CUT_SHORT, Solved, solve_jobs, unsolved
+from maxmargin.machines.watching import Observer, TimeShares, fold_watcher, observed, watcher
 from maxmargin.multiclass import one_vs_one as ovo
 from maxmargin.problems.box import Bias
 from maxmargin.problems.sizes import SMALL_ROWS
@@ -32,10 +32,11 @@ def solve_kernel_plan(plan: KernelPlan, observers: Sequence[Observer]) -> Fitted
     """A machine and a solution for each job."""
     with memory.explained(bytes_for_values(plan)), blas_held(), limits.limits():
         work = _Work(plan, observers)
-        solutions = work.solutions()
-        machines = [work.machine(job, solution.point) for job, solution in zip(plan.jobs, solutions, strict=True)]
+        solved = work.solved()
+        machines = [work.machine(job, solution.point) for job, (solution, _) in zip(plan.jobs, solved, strict=True)]
     matrices = work.matrices
-    return Fitted(machines, solutions, matrices.kept, matrices.computed, matrices.float32)
+    solutions, crossed = (list(parts) for parts in zip(*solved, strict=True))
+    return Fitted(machines, solutions, crossed, matrices.kept, matrices.computed, matrices.float32)
 
 
 class _Work:
@@ -46,16 +47,16 @@ class _Work:
         self.matrices = Matrices(plan)
         self.small = plan.n <= SMALL_ROWS
 
-    def solutions(self) -> list[Solution]:
-        """One for each job."""
+    def solved(self) -> list[Solved]:
+        """A solution for each job, and what its folds became."""
         self._rehearse()
         ended = self._open()
         if ended:
-            return [unsolved(_zero(job), ended) for job in self.plan.jobs]
+            return [(unsolved(_zero(job), ended), []) for job in self.plan.jobs]
         try:
             ended = self._prepare() if self.matrices.several_on_all_rows else None
             if ended:
-                return [unsolved(_zero(job), ended) for job in self.plan.jobs]
+                return [(unsolved(_zero(job), ended), []) for job in self.plan.jobs]
             # Pairs of classes in turns in which threads rarely wait for the same class.
             turns = ovo.rounds(len(self.plan.segments)) if self.plan.segments else None
             return solve_jobs(self.plan.jobs, self.plan.effort, self._workers(), self._one, _zero, turns)
@@ -86,7 +87,7 @@ class _Work:
             return 1
         return min(self.matrices.n_jobs, len(self.plan.jobs), available_cores())
 
-    def _one(self, number: int, shares: TimeShares) -> Solution:
+    def _one(self, number: int, shares: TimeShares) -> Solved:
         job, effort = self.plan.jobs[number], self.plan.effort
         gram = self.matrices.of(job)
         with limits.limits(effort.deadline):
@@ -95,7 +96,7 @@ class _Work:
         with observed(self.observers, number):
             options = effort.options(
                 start=job.start,
-                seconds=shares.take(job.size),
+                seconds=shares.take(job.sizes[0]),
                 watch=watcher(self.observers, number, lambda point: self.machine(job, point)),
                 to_the_end=self.small,
                 order=order_within(effort.each.order, job.rows),
@@ -103,11 +104,41 @@ class _Work:
             )
             try:
                 solution = solve(problem, options, effort.solver)
+                crossed = [
+                    self._cross(number, k, gram, solution, replace(options, time_limit=shares.take(size)))
+                    for k, size in enumerate(job.sizes[1:])
+                ]
             finally:
                 self.matrices.done_with(gram)
             if solution.status is Status.STALLED and gram.dtype == np.float32:
                 solution = self._in_float64(job, solution, options, limits.now() - begun)
-        return job.finish(problem, solution)
+        return job.finish(problem, solution), crossed
+
+    def _cross(self, number: int, k: int, gram: Any, whole: Solution, options: Options) -> Crossed:
+        """What becomes of fold k of a job, on the matrix of the job; ``whole`` is the solution on all rows."""
+        job, found = self.plan.jobs[number], whole
+        left_out = job.folds[k].left_out
+        if len(left_out) and whole.status not in CUT_SHORT:
+            watch = fold_watcher(self.observers, number, k)
+            found = self._without(job.folds[k], gram, replace(options, start=whole.point, watch=watch))
+        coef, biases = self._coefficients(job, found.point)
+        with limits.unlimited():  # little work beside the solve
+            scores = np.stack([gram.scores(row)[0][left_out] for row in coef], axis=1)
+        # The kernel K + 1 of a regularised bias has it in the scores already.
+        decisions = scores if self.plan.bias is Bias.REGULARIZED else scores + biases
+        return Crossed(self._machine(job, coef, biases), found, decisions)
+
+    def _without(self, fold: Fold, gram: Any, options: Options) -> Solution:
+        """The solution without the rows of a fold, with multipliers for all rows of the job."""
+        if not fold.alone:
+            return solve(fold.state(gram), options, self.plan.effort.solver)
+        kept = fold.kept(gram.n)
+        some = self.matrices.some(kept)
+        try:
+            found = solve(fold.state(some), replace(options, start=None, order=None), self.plan.effort.solver)
+        finally:
+            self.matrices.done_with(some)
+        return found._replace(point=_spread(found.point, kept, gram.n))
 
     def _problem(self, job: Job, gram: Any) -> Any:
         refuse_asymmetric(gram, self.plan.kernel)
@@ -150,19 +181,35 @@ class _Work:
 
     def machine(self, job: Job, point: Point) -> Machine:
         """The decision functions of multipliers."""
+        return self._machine(job, *self._coefficients(job, point))
+
+    def _coefficients(self, job: Job, point: Point) -> tuple[Array, Array]:
+        """Of the machines of a job, over its rows as the matrix has them, and their biases."""
         coef = np.atleast_2d(point.beta.T)
-        coef, biases = job.to_machine(coef, self._biases(coef, point))
+        return job.to_machine(coef, self._biases(job, coef, point))
+
+    def _machine(self, job: Job, coef: Array, biases: Array) -> Machine:
+        """Rows may have been moved: the decision functions of rows as they are."""
         weights, shift = self.matrices.weights(job, coef), self.matrices.shift
         if shift is not None:  # f(x) = w'(x - shift) + b; with the very w that predicts, or rounding is doubled
             assert weights is not None
             biases = np.array([b - float(w @ shift) for w, b in zip(weights, biases, strict=True)])
         return Machine(coef, biases, weights)
 
-    def _biases(self, coef: Array, point: Point) -> Array:
+    def _biases(self, job: Job, coef: Array, point: Point) -> Array:
         """Those of the problem's groups where they are free. A regularised one is the weight of the appended 1."""
         if self.plan.bias is Bias.REGULARIZED:
             return coef.sum(axis=1)
-        return np.asarray(point.biases) if self.plan.bias is Bias.FREE else np.zeros(len(coef))
+        if self.plan.bias is Bias.NONE:
+            return np.zeros(len(coef))
+        return np.asarray(point.edges if job.to_edges and point.edges is not None else point.biases)
+
+
+def _spread(point: Point, rows: Array, n: int) -> Point:
+    """Multipliers of some rows as those of all n, of which the others have none."""
+    beta = np.zeros((n, *point.beta.shape[1:]))
+    beta[rows] = point.beta
+    return point._replace(beta=beta)
 
 
 def _zero(job: Job) -> Point:

@@ -11,10 +11,11 @@ from maxmargin.certificates.screening import proved_zeros
 from maxmargin.core import limits
 from maxmargin.core.equal_rows import WIDE, find_equal, find_equal_among_many
 from maxmargin.core.rows import Array, rows_of
-from maxmargin.machines.plan import Fitted, Job, LinearPlan, Machine
-from maxmargin.machines.running import solve_jobs
+from maxmargin.machines.plan import Crossed, Fitted, Job, LinearPlan, Machine
+from maxmargin.machines.running import CUT_SHORT, Solved, solve_jobs
+from maxmargin.machines.scoring import linear_decisions
 from maxmargin.machines.warm import KeptPoints
-from maxmargin.machines.watching import Observer, TimeShares, observed, watcher
+from maxmargin.machines.watching import Observer, TimeShares, fold_watcher, observed, watcher
 from maxmargin.problems.design import Design
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Point, Solution
@@ -41,13 +42,15 @@ def solve_linear_plan(plan: LinearPlan, observers: Sequence[Observer]) -> Fitted
     """A machine and a solution for each job."""
     work = _Work(plan, observers)
     with limits.limits():
-        solutions = solve_jobs(plan.jobs, plan.effort, plan.effort.n_jobs if work.several else 1, work.one, work.zero)
+        solved = solve_jobs(plan.jobs, plan.effort, plan.effort.n_jobs if work.several else 1, work.one, work.zero)
+    solutions, crossed = (list(parts) for parts in zip(*solved, strict=True))
     pairs = list(zip(plan.jobs, solutions, strict=True))
     machines = [work.machine(job, solution.point) for job, solution in pairs]
     zeros = [proved_zeros(work.problem(job), s.point, s.certificate.gap) for job, s in pairs] if plan.screen else None
     return Fitted(
         machines,
         solutions,
+        crossed,
         kept=KeptPoints([s.point for s in solutions], plan.costs, plan.warm_key) if plan.keep else None,
         zero_features=None if zeros is None else np.all(zeros, axis=0),
     )
@@ -63,14 +66,27 @@ class _Work:
         if self.several:
             self.design.squared_norms()  # before the machines share it
 
-    def one(self, number: int, shares: TimeShares) -> Solution:
-        """The solution of a job."""
+    def one(self, number: int, shares: TimeShares) -> Solved:
+        """The solution of a job, and what its folds became."""
         job, effort = self.plan.jobs[number], self.plan.effort
         problem = self.problem(job)
         watch = watcher(self.observers, number, lambda point: self.machine(job, point))
-        options = effort.options(job.start, shares.take(job.size), watch)
+        options = effort.options(job.start, shares.take(job.sizes[0]), watch)
         with observed(self.observers, number):
-            return job.finish(problem, solve(problem, options, effort.solver))
+            solution = job.finish(problem, solve(problem, options, effort.solver))
+            return solution, [self._cross(number, k, solution, shares) for k in range(len(job.folds))]
+
+    def _cross(self, number: int, k: int, whole: Solution, shares: TimeShares) -> Crossed:
+        """What becomes of fold k of a job; ``whole`` is the solution on all rows."""
+        job, effort, found = self.plan.jobs[number], self.plan.effort, whole
+        fold, X, seconds = job.folds[k], self.plan.X, shares.take(job.sizes[1 + k])
+        rows = np.arange(X.shape[0]) if job.rows is None else job.rows
+        if len(fold.left_out) and whole.status not in CUT_SHORT:
+            design = Design(rows_of(X[rows[fold.kept(len(rows))]], X.dtype), self.plan.scale)
+            watch = fold_watcher(self.observers, number, k)
+            found = solve(fold.state(design), effort.options(Point(whole.point.v), seconds, watch), effort.solver)
+        machine = self.machine(job, found.point)
+        return Crossed(machine, found, linear_decisions(X[rows[fold.left_out]], machine.weights, machine.biases))
 
     def problem(self, job: Job) -> Any:
         """What a job is to solve."""

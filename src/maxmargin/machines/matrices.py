@@ -100,6 +100,11 @@ class Matrices:
             return self.shared.part(list(job.parts), self._budget, self._blocks)
         return self.shared.beside() if self.several_on_all_rows and self.shared.complete else self.shared
 
+    def some(self, rows: Array) -> Gram:
+        """The matrix of some rows by themselves, for what needs one beside that of all rows."""
+        share = 1 + (available_cores() if self.several_on_all_rows else 1)
+        return Gram(self.kernel, self.kernel.rows(self.X, rows), self._accuracy, self._budget // share, self.n_jobs)
+
     def in_float64(self, job: Job) -> Gram:
         """The same matrix in float64; other jobs go on with the one that they share."""
         X = self.X if job.rows is None else self.kernel.rows(self.X, job.rows)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,6 +61,29 @@ def as_they_are(coef: Array, biases: Array) -> tuple[Array, Array]:
     return coef, biases
 
 
+class Fold(NamedTuple):
+    """A further problem of a job, without some of its rows, whose decisions say what the machine makes of unseen rows.
+
+    ``left_out`` are the places of those rows among the rows of the job. ``state(matrix)`` is the problem: on the kernel
+    matrix of all rows of the job, where rows left out have no cost; on that of the rows that are left where the family
+    has no such thing (``alone``); and without a kernel always on the ``Design`` of those.
+    """
+
+    left_out: Array
+    state: Callable[[Any], Any]
+    alone: bool = False
+
+    def kept(self, n: int) -> Array:
+        """The places of the other rows."""
+        return np.setdiff1d(np.arange(n), self.left_out, assume_unique=True)
+
+
+def fold_without(left_out: Array, n: int, state: Callable[[Array, Any], Any]) -> Fold:
+    """A fold of n rows with a problem ``state(kept, matrix)`` on those that are left, at the places ``kept``."""
+    fold = Fold(left_out, lambda matrix: None, alone=True)
+    return fold._replace(state=partial(state, fold.kept(n)))
+
+
 @dataclass(frozen=True)
 class Job:
     """One problem of a plan, and what becomes of its solution.
@@ -73,7 +97,9 @@ class Job:
     makes coefficients and biases of machines (a row and a number for each) from those of the problem.
 
     Pairs of classes: ``parts`` are the segments of the plan that ``rows`` is made of. ``groups`` is the number of free
-    biases that the problem has.
+    biases that the problem has. ``folds`` are solved after the problem itself, on the same matrix. ``to_edges`` is
+    whether machines have the edges of a point (``problems.solution``) as biases: rows that are rounded to the wrong
+    side of their hyperplane would otherwise be more than the problem promises.
     """
 
     rows: Array | None
@@ -85,11 +111,17 @@ class Job:
     groups: int = 1
     finish: Callable[[Any, Solution], Solution] = as_solved
     to_machine: Callable[[Array, Array], tuple[Array, Array]] = as_they_are
+    folds: tuple[Fold, ...] = ()
+    to_edges: bool = False
 
     @property
-    def size(self) -> int:
-        """Number of multipliers (of each class, for a joint machine), by which time is divided."""
-        return self.shape[0]
+    def sizes(self) -> list[float]:
+        """By which time is divided: number of multipliers (of each class, for a joint machine), and of each fold.
+
+        Time goes by squares, so the problem itself has as much of it as all of its folds together.
+        """
+        n = float(self.shape[0])
+        return [n * max(1.0, math.sqrt(len(self.folds))), *[n] * len(self.folds)]
 
 
 @dataclass(frozen=True)
@@ -151,8 +183,20 @@ class Machine(NamedTuple):
     weights: Any
 
 
+class Crossed(NamedTuple):
+    """What became of a fold: its machine, its solution, and its decisions for the rows left out, (rows, machines).
+
+    ``coef`` of the machine has a column for each row of the job. Where the job was stopped, the machine of the job
+    itself stands in for those of its folds.
+    """
+
+    machine: Machine
+    solution: Solution
+    decisions: Array
+
+
 class Fitted(NamedTuple):
-    """What a plan became: a machine and a solution for each job, in their order.
+    """What a plan became: a machine, a solution and what its folds became for each job, in their order.
 
     ``kept`` is for the next fit. ``kernel_values`` counts those computed, ``float32`` is whether all jobs were solved
     with float32 values, ``zero_features`` flags features whose weight is proved to be zero in every machine.
@@ -160,6 +204,7 @@ class Fitted(NamedTuple):
 
     machines: list[Machine]
     solutions: list[Solution]
+    crossed: list[list[Crossed]]
     kept: KeptRows | KeptPoints | None = None
     kernel_values: int = 0
     float32: bool = False

@@ -5,27 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from maxmargin.core.threads import task_map
-from maxmargin.machines.plan import Effort, Job
+from maxmargin.machines.plan import Crossed, Effort, Job
 from maxmargin.machines.watching import TimeShares
 from maxmargin.problems.solution import STOPS, Point, Solution, Status, Trace, ended_by, unproved
+
+Solved = tuple[Solution, list[Crossed]]
+CUT_SHORT = (Status.STOPPED, Status.TIME_LIMIT, Status.INTERRUPTED)  # then no fold is begun
 
 
 def solve_jobs(
     jobs: list[Job],
     effort: Effort,
     workers: int,
-    one: Callable[[int, TimeShares], Solution],
+    one: Callable[[int, TimeShares], Solved],
     zero: Callable[[Job], Point],
     turns: Sequence[int] | None = None,
-) -> list[Solution]:
+) -> list[Solved]:
     """``one(number, shares)`` for every job, taken up in the order of ``turns``; ``zero(job)`` if it cannot begin."""
-    shares = TimeShares(effort.seconds_left(), [job.size for job in jobs], workers)
+    sizes = [size for job in jobs for size in job.sizes]
+    shares = TimeShares(effort.seconds_left(), sizes, min(workers, len(jobs)))
 
-    def ended(number: int) -> Solution:
+    def ended(number: int) -> Solved:
         try:
             return one(number, shares)
         except STOPS as stop:
-            return unsolved(zero(jobs[number]), ended_by(stop, effort.keeps))
+            return unsolved(zero(jobs[number]), ended_by(stop, effort.keeps)), []
 
     turns = range(len(jobs)) if turns is None else turns
     found = dict(zip(turns, task_map(ended, turns, workers, effort.keeps), strict=True))

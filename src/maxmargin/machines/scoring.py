@@ -17,7 +17,7 @@ from maxmargin.core import rows as storage
 from maxmargin.core.blas import blas_held
 from maxmargin.core.buffers import scratch
 from maxmargin.core.equal_rows import find_equal_among_many
-from maxmargin.core.rows import Array
+from maxmargin.core.rows import Array, as_dense
 from maxmargin.core.threads import thread_map
 from maxmargin.gram.source import FLOAT32_SHARE
 from maxmargin.gram.tiles import add_rows
@@ -37,13 +37,13 @@ class Expansion(NamedTuple):
 
     Where pairs of classes share coefficients the vectors are grouped by class, ``n_support`` of each, and a group's
     sums are kept apart; None is one group. ``vectors`` are positions where points come as rows of kernel values.
-    ``float32`` is whether the fit used float32 tiles.
+    ``dual_coef`` may be sparse. ``float32`` is whether the fit used float32 tiles.
     """
 
     kernel: Kernel
     vectors: Any
     n_support: Array | None
-    dual_coef: Array
+    dual_coef: Any
     tol: float
     float32: bool
 
@@ -57,7 +57,8 @@ class Scorer(ABC):
     """An expansion made ready for many points."""
 
     def __init__(self, expansion: Expansion) -> None:
-        self.expansion, self._given = expansion, expansion.dual_coef.copy()
+        self.expansion, self.coef = expansion, as_dense(expansion.dual_coef).copy()
+        self._given = self.coef
 
     @abstractmethod
     def sums(self, X: Any, n_jobs: int) -> Array:
@@ -65,13 +66,18 @@ class Scorer(ABC):
 
     def decisions(self, X: Any, biases: Array, n_jobs: int) -> Array:
         """A column for each machine: sums, and biases."""
-        sums = self.sums(X, n_jobs)
-        return sums[0].T + biases if self.expansion.n_support is None else ovo.pair_decisions(sums, biases)
+        return self.joined(self.sums(X, n_jobs), biases)
+
+    def joined(self, sums: Array, biases: Array) -> Array:
+        """Decisions of the sums of all groups."""
+        if self.expansion.n_support is None:
+            return sums[0].T + biases
+        return ovo.pair_decisions(np.ascontiguousarray(sums), biases)
 
     def serves(self, expansion: Expansion) -> bool:
         """Whether this was made of ``expansion``; coefficients may have been changed in place."""
         same = all(a is b for a, b in zip(expansion, self.expansion, strict=True))
-        return same and np.array_equal(expansion.dual_coef, self._given)
+        return same and np.array_equal(as_dense(expansion.dual_coef), self._given)
 
 
 def scorer_of(expansion: Expansion) -> Scorer:
@@ -80,8 +86,8 @@ def scorer_of(expansion: Expansion) -> Scorer:
 
 
 def linear_decisions(X: Any, weights: Array, biases: Array) -> Array:
-    """w'x + b, a column for each row of weights."""
-    return np.asarray(X @ weights.T) + biases
+    """w'x + b, a column for each row of weights; both may be sparse."""
+    return np.asarray(as_dense(X @ weights.T)) + biases
 
 
 class PositionScorer(Scorer):
@@ -89,7 +95,7 @@ class PositionScorer(Scorer):
 
     def sums(self, X: Any, n_jobs: int) -> Array:
         """See ``Scorer``."""
-        kernel, support, coef = self.expansion.kernel, self.expansion.vectors, self.expansion.dual_coef
+        kernel, support, coef = self.expansion.kernel, self.expansion.vectors, self.coef
         out = np.zeros((len(self.expansion.counts), len(coef), X.shape[0]))
         edges = np.cumsum([0, *self.expansion.counts])
         for first in range(0, X.shape[0], ROWS):
@@ -105,7 +111,7 @@ class VectorScorer(Scorer):
 
     def __init__(self, expansion: Expansion) -> None:
         super().__init__(expansion)
-        vectors, counts, coef = expansion.vectors, expansion.counts, expansion.dual_coef
+        vectors, counts, coef = expansion.vectors, expansion.counts, self.coef
         if len(coef.T) > MERGED and not expansion.kernel.of_objects:
             vectors, counts, coef = _merged(vectors, counts, coef)
         self.kernel, self.vectors = expansion.kernel, vectors

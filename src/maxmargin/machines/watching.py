@@ -25,6 +25,10 @@ class Observer:
         """At the start of a solver and after each of its steps; ``machine()`` is what it has by now. True stops it."""
         return False
 
+    def fold_step(self, job: int, fold: int, seen: Progress) -> bool:
+        """The same of a fold, by its number; it is not the machine that the fit is to make."""
+        return False
+
 
 class Printer(Observer):
     """Prints a line per step, with the name of the job."""
@@ -34,9 +38,16 @@ class Printer(Observer):
 
     def step(self, job: int, seen: Progress, machine: Callable[[], Machine]) -> bool:
         """Prints."""
+        return self._print(self._labels[job], seen)
+
+    def fold_step(self, job: int, fold: int, seen: Progress) -> bool:
+        """Prints."""
+        return self._print(f"{self._labels[job]}fold {fold + 1} ", seen)
+
+    def _print(self, label: str, seen: Progress) -> bool:
         with _one_line_at_a_time:
             print(  # noqa: T201
-                f"[maxmargin] {self._labels[job]}{seen.seconds:8.2f} s  iteration {seen.iteration:>8}  "
+                f"[maxmargin] {label}{seen.seconds:8.2f} s  iteration {seen.iteration:>8}  "
                 f"violation {seen.violation:9.3g}  objective {seen.objective:.8g}",
                 flush=True,
             )
@@ -52,6 +63,15 @@ class Caller(Observer):
     def step(self, job: int, seen: Progress, machine: Callable[[], Machine]) -> bool:
         """Calls the function."""
         return bool(self._function(seen))
+
+    def fold_step(self, job: int, fold: int, seen: Progress) -> bool:
+        """Calls the function."""
+        return bool(self._function(seen))
+
+
+def fold_watcher(observers: Sequence[Observer], job: int, fold: int) -> Watch:
+    """Tells all observers of a step of a fold; True where one of them asks to stop."""
+    return lambda seen, point: any([observer.fold_step(job, fold, seen) for observer in observers])  # noqa: C419
 
 
 def watcher(observers: Sequence[Observer], job: int, to_machine: Callable[[Point], Machine]) -> Watch:
@@ -75,15 +95,18 @@ def observed(observers: Sequence[Observer], job: int) -> Iterator[None]:
 
 
 class TimeShares:
-    """Divides a time limit among problems by the square of their rows: a share is taken when a problem starts."""
+    """Divides a time limit among problems by the square of their rows: a share is taken when a problem starts.
 
-    def __init__(self, time_limit: float | None, sizes: list[int], workers: int) -> None:
+    ``workers`` is how many of them are solved at the same time.
+    """
+
+    def __init__(self, time_limit: float | None, sizes: Sequence[float], workers: int) -> None:
         self._end = None if time_limit is None else limits.now() + time_limit
         self._left = float(sum(size**2 for size in sizes))
-        self._workers = max(1, min(workers, len(sizes)))
+        self._workers = max(1, workers)
         self._lock = threading.Lock()
 
-    def take(self, size: int) -> float | None:
+    def take(self, size: float) -> float | None:
         """Seconds for a problem of ``size`` rows."""
         if self._end is None:
             return None

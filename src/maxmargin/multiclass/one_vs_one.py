@@ -12,6 +12,7 @@ import itertools
 
 import numpy as np
 
+from maxmargin.calibration import coupled
 from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
 from maxmargin.multiclass.reduction import Task, sides, squeezed
@@ -43,6 +44,22 @@ class OneVsOne:
         if self.n_classes == 2:
             return (decisions.ravel() >= 0).astype(np.intp)
         return np.argmax(self.scores(decisions), axis=1)
+
+    def leads(self, decisions: Array) -> Array:
+        """The smallest decision of its pairs in favour of each class."""
+        if self.n_classes == 2:
+            return self.scores(decisions)
+        leads = np.full((len(decisions), self.n_classes), np.inf)
+        for number, (first, second) in enumerate(self.pairs):
+            leads[:, first] = np.minimum(leads[:, first], decisions[:, number])
+            leads[:, second] = np.minimum(leads[:, second], -decisions[:, number])
+        return leads
+
+    def probabilities(self, shares: Array) -> Array:
+        """Those of the pairs, coupled."""
+        if self.n_classes == 2:
+            return np.column_stack([1.0 - shares[:, 0], shares[:, 0]])
+        return coupled(shares, self.n_classes)
 
 
 def _pair(labels: Array, first: int, second: int, name: str) -> Task:

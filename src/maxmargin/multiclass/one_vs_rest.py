@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.rows import Array
-from maxmargin.multiclass.reduction import Task, sides
+from maxmargin.multiclass.reduction import Task, normalised, sides
 
 
 class OneVsRest:
@@ -30,3 +30,13 @@ class OneVsRest:
     def winners(self, decisions: Array) -> Array:
         """The largest decision; ties go to the lowest class index."""
         return np.argmax(decisions, axis=1)
+
+    def leads(self, decisions: Array) -> Array:
+        """The decision of each class minus the largest of the others."""
+        two = np.sort(decisions, axis=1)[:, -2:]
+        largest = two[:, 1:]
+        return decisions - np.where(decisions == largest, two[:, :1], largest)
+
+    def probabilities(self, shares: Array) -> Array:
+        """Each class against the rest, scaled to add up to one."""
+        return normalised(shares)

@@ -12,12 +12,14 @@ import itertools
 import numpy as np
 
 from maxmargin.core.rows import Array
-from maxmargin.multiclass.reduction import Task, sides, squeezed
+from maxmargin.multiclass.one_vs_rest import OneVsRest
+from maxmargin.multiclass.reduction import Task, normalised, sides, squeezed
 
 Seed = int | np.random.RandomState | None
 
 EXHAUSTIVE = 7  # classes up to which "auto" takes all 2^(k-1) - 1 splits
 MOST_EXHAUSTIVE = 16  # classes up to which they may be asked for: 32,767 machines
+LEAST_SHARE = 1e-12  # of a bit's probability: its logarithm must be finite
 DRAWS = 100  # random books, of which the one with the largest distance is taken
 
 
@@ -47,6 +49,17 @@ class OutputCodes:
     def winners(self, decisions: Array) -> Array:
         """The nearest word; of equally near ones that of the larger summed decisions, then the lowest class index."""
         return np.argmax(self.scores(decisions), axis=1)
+
+    def leads(self, decisions: Array) -> Array:
+        """The mean decision along each word minus the largest of the others."""
+        along = decisions @ self.book.T / self.book.shape[1]
+        return OneVsRest(self.n_classes).leads(along)
+
+    def probabilities(self, shares: Array) -> Array:
+        """The product of the probabilities of a word's bits, as if they were independent, scaled to add up to one."""
+        bits = np.clip(shares, LEAST_SHARE, 1.0 - LEAST_SHARE)
+        logs = np.log(bits) @ (self.book > 0).T + np.log1p(-bits) @ (self.book < 0).T
+        return normalised(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
 
 def bit_codes(n_classes: int) -> Array:

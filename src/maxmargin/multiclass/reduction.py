@@ -26,6 +26,10 @@ class Task(NamedTuple):
         """+1 or -1 for each of the task's rows."""
         return self.make_signs()
 
+    def of(self, values: Array) -> Array:
+        """Of values for all rows, those of the task's rows."""
+        return values if self.rows is None else values[self.rows]
+
     def size(self, n: int) -> int:
         """Number of rows, where the data have n."""
         return n if self.rows is None else len(self.rows)
@@ -49,10 +53,24 @@ class Reduction(Protocol):
         """The class index of each row; ties go to the lowest."""
         ...
 
+    def leads(self, decisions: Array) -> Array:
+        """By how much each class leads where it leads least, (rows, classes), from the tasks that know the class."""
+        ...
+
+    def probabilities(self, shares: Array) -> Array:
+        """P(class | x), (rows, classes), from P(positive side | x) of every task, (rows, tasks)."""
+        ...
+
 
 def sides(labels: Array, positive: Array) -> Callable[[], Array]:
     """Makes signs: +1 for the classes in ``positive`` (a flag per class), -1 for the others."""
     return lambda: np.where(positive[labels], 1.0, -1.0)
+
+
+def normalised(shares: Array) -> Array:
+    """Rows that add up to one; equal parts where all entries are zero."""
+    sums = shares.sum(axis=1, keepdims=True)
+    return np.divide(shares, sums, out=np.full_like(shares, 1.0 / shares.shape[1]), where=sums > 0)
 
 
 def squeezed(confidence: Array) -> Array:

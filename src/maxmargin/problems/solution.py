@@ -187,12 +187,14 @@ class Point(NamedTuple):
 
     Linear machines have v = (w, bias entry), and None where a solver has no multipliers. Kernel machines have
     multipliers only: their weights live in feature space. ``biases`` are those that the solver itself would take, one
-    per group of the problem.
+    per group of the problem. ``edges`` are the largest slopes upwards of the groups: with them as biases every row
+    whose multiplier could still grow is on the side where it need not.
     """
 
     v: Any = None
     beta: Any = None
     biases: Any = None
+    edges: Any = None
 
     def copied(self) -> Point:
         """The same point in memory of its own: solvers go on writing into theirs."""

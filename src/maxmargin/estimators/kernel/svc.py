@@ -7,59 +7,45 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.callback import with_callbacks
 
 from maxmargin import checks
-from maxmargin.certificates import distances
 from maxmargin.checks import Rule
-from maxmargin.core import limits
 from maxmargin.core.rows import Array
-from maxmargin.estimators.fitting import OF_KERNELS, fit
-from maxmargin.estimators.kernel.machine import KERNEL_RULES, KernelMachine
-from maxmargin.estimators.plans.classes import Classes, ClassTasks, in_pairs, read_classes
-from maxmargin.estimators.plans.kernel import Rows, expansion, kernel_plan, read_rows, usual_bound_of
-from maxmargin.estimators.plans.reductions import (
-    JOINT,
-    bias_of,
-    is_joint,
-    joint_loss,
-    reduction_of,
-    refuse_zero_weights,
-)
+from maxmargin.estimators.kernel.classifier import CLASSIFIER_RULES, KernelClassifier
+from maxmargin.estimators.kernel.machine import KERNEL_RULES
+from maxmargin.estimators.plans.classes import Classes, ClassTasks
+from maxmargin.estimators.plans.folds import Folds
+from maxmargin.estimators.plans.kernel import Rows, usual_bound_of
 from maxmargin.estimators.plans.reductions import RULES as MULTICLASS_RULES
-from maxmargin.estimators.plans.warm import last_class_coefficients
-from maxmargin.estimators.progress import Attributes, Given
-from maxmargin.kernels.choice import takes_objects, takes_positions
+from maxmargin.estimators.plans.reductions import bias_of, is_joint, joint_loss, refuse_zero_weights
 from maxmargin.losses import Hinge, HuberHinge, SquaredHinge
 from maxmargin.losses.box import has_box
-from maxmargin.machines import Job, Machine
-from maxmargin.machines.joint import kernel_job
+from maxmargin.machines import Job
+from maxmargin.machines.joint import JointRows, kernel_job
 from maxmargin.machines.plan import as_solved
 from maxmargin.machines.refusals import refuse_indefinite_hard_margin, refuse_inseparable
 from maxmargin.models import soft_margin
-from maxmargin.multiclass import Reduction, Task
-from maxmargin.multiclass import one_vs_one as ovo
-from maxmargin.problems.box import Bias, BoxQP
+from maxmargin.multiclass import Task
+from maxmargin.problems.box import BoxQP
 from maxmargin.problems.solution import Progress
 
 _LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "huber_hinge": HuberHinge()}
 _RULES: dict[str, Rule] = (
     KERNEL_RULES
     | MULTICLASS_RULES
+    | CLASSIFIER_RULES
     | {
         "C": Rule("a number > 0, or infinity for the hard margin", checks.positive),
         "loss": Rule(
             f"one of {', '.join(map(repr, _LOSSES))}, or a loss of maxmargin.losses for labels that has a box",
             lambda loss: loss in _LOSSES if isinstance(loss, str) else has_box(loss, of_labels=True),
+            tuple(_LOSSES),
         ),
-        "decision_function_shape": checks.one_of("ovr", "ovo"),
-        "break_ties": Rule("True or False", checks.boolean),
     }
 )
 
 
-class SVC(ClassifierMixin, KernelMachine):
+class SVC(KernelClassifier):
     """Support vector classifier with kernels, solved to a certificate of optimality.
 
     For two classes y in {-1, +1} it minimises
@@ -99,9 +85,19 @@ class SVC(ClassifierMixin, KernelMachine):
     fit_intercept : True, False or "regularized", default=True
         A free bias b; none; or one that is part of the norm, ||w||^2 + b^2 (the notes' appended 1). Joint machines take
         True as "regularized": free biases would couple all rows.
+    solver : {"auto", "smo", "interior_point"} or Solver, default="auto"
+        How the quadratic program is solved: "auto" chooses, a name or an object of ``maxmargin.solvers`` (``Clarabel``,
+        ``OSQP``, or your own) runs alone. The same certificate judges all of them.
     shrinking : bool, default=True
         Leave rows that look settled at a bound out of the working sets. The end is always tested on all rows. Joint
         machines always do.
+    probability : bool, "sigmoid" or "isotonic", default=False
+        Whether ``predict_proba`` and ``predict_set`` are learned: the machine is fitted again without each of ``cv``
+        folds (on the same kernel matrix), and Platt's sigmoid (True, "sigmoid") or a rising step function ("isotonic")
+        turns decisions on unseen rows into probabilities; those of pairs of classes are coupled. Predictions are then
+        the most probable classes. "deprecated", scikit-learn's default, is False.
+    cv : int, splitter or list of (train, test) rows, default=5
+        The folds for ``probability``. With a number, equal rows stay in one fold, and each class is spread over all.
     tol : float, default=1e-3
         Largest violation of the optimality conditions, in units of the decision function. Problems of up to 1,000 rows
         are solved to about 1e-9, or to what rounding allows, whatever this says.
@@ -128,7 +124,7 @@ class SVC(ClassifierMixin, KernelMachine):
         again where data, kernel and tol are the same, and stay in memory for the next one.
     random_state : int, RandomState or None, default=None
         Order in which tied rows enter the first working set; None spreads them evenly. The solution does not depend on
-        it beyond ``tol``. Also draws the random code.
+        it beyond ``tol``. Also draws the random code, and the folds for ``probability``.
     n_jobs : int, default=None
         Threads; None is all cores. Results do not depend on it (they may, within ``tol``, on ``cache_size``).
     verbose : int, default=0
@@ -151,12 +147,19 @@ class SVC(ClassifierMixin, KernelMachine):
         History of the solver, one for each machine.
     margin_ : float or ndarray
         1 / ||w||, one for each machine; of a joint machine of several classes with the norm of all its weights.
+    leave_one_out_bound_ : float
+        The notes' bound on the leave-one-out error: the share of the rows that are support vectors, by their weight.
+    calibration_ : list of Sigmoid or Isotonic
+        With ``probability``: what turns each machine's decisions into probabilities; ``probA_`` and ``probB_`` are
+        scikit-learn's names for the sigmoids' numbers.
+    cross_fit_ : CrossFit
+        With ``probability``: the machines without each fold, their certificates, and how badly they fit its rows.
     reduction_ : Reduction
         How the machines' decisions become a class (``maxmargin.multiclass``); ``reduction_.book`` is the code.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, classes_, n_iter_, class_weight_, shape_fit_
         As in scikit-learn's SVC. With "ovr", "codes" and joint machines ``dual_coef_`` has a row of coefficients and
-        ``intercept_`` a bias for each machine or class.
-    coef_ : ndarray
+        ``intercept_`` a bias for each machine or class. Sparse where X is.
+    coef_ : ndarray or CSR matrix
         The weights w of the linear kernel.
     kernel_ : Kernel
         The kernel with its width.
@@ -173,10 +176,8 @@ class SVC(ClassifierMixin, KernelMachine):
     True
     """
 
-    classes_: Array
-    class_weight_: Array
-    reduction_: Reduction
-    _fitted_as: str  # the multi_class of the last fit
+    C: float
+    loss: Any
 
     def __init__(
         self,
@@ -190,7 +191,10 @@ class SVC(ClassifierMixin, KernelMachine):
         multi_class: str = "ovo",
         code: Any = "auto",
         fit_intercept: Any = True,
+        solver: Any = "auto",
         shrinking: bool = True,
+        probability: Any = False,
+        cv: Any = 5,
         tol: float = 1e-3,
         cache_size: float | None = None,
         class_weight: Any = None,
@@ -205,112 +209,43 @@ class SVC(ClassifierMixin, KernelMachine):
         callback: Callable[[Progress], bool | None] | None = None,
         interrupt: str = "raise",
     ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.loss = loss
-        self.multi_class = multi_class
-        self.code = code
-        self.fit_intercept = fit_intercept
-        self.shrinking = shrinking
-        self.tol = tol
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callback = callback
-        self.interrupt = interrupt
+        checks.keep(self, locals())
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # Without a bias these decision functions vanish at the origin, or far from all rows: no weights can make one
-        # class win everywhere, which scikit-learn expects of good scores.
-        tags.classifier_tags.poor_score = Bias.of(self.fit_intercept) is Bias.NONE and self.kernel not in (
-            "rbf",
-            "laplacian",
-        )
-        return tags
-
-    # --- fitting -----------------------------------------------------------------------------------------------------
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
-        """Fit the machine.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-            Rows; the (n, n) matrix of kernel values for "precomputed"; any objects for a kernel function.
-        y : array-like of shape (n_samples,)
-            Labels of any kind.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 that multiply C: a weight of 2 is the same as having the row twice.
-
-        Returns
-        -------
-        SVC
-            The fitted estimator.
-        """
-        begun = limits.now()
+    def _check(self) -> None:
         checks.check_parameters(self, _RULES)
         if self.decision_function_shape == "ovo" and self.multi_class != "ovo":
             raise ValueError(
                 f"SVC: decision_function_shape='ovo' needs multi_class='ovo': {self.multi_class!r} has no pairs of "
                 "classes."
             )
-        draft = checks.draft(self)
-        items, labels = checks.training_data(draft, X, y, takes_objects(self.kernel), takes_positions(self.kernel))
-        weights = checks.sample_weights(sample_weight, items.shape[0])
-        classes = read_classes(self, labels, weights)
-        rows = read_rows(self, items, weights, classes.of_rows, grouped=len(classes.names) > 2)
-        tasks = ClassTasks(reduction_of(self, len(classes.names)), rows.target_ids, classes.names)
-        costs = self._costs(rows, classes)
-        start = rows.merged(last_class_coefficients(self, rows.shape, classes.names, tasks.reduction))
-        jobs = (self._joint_jobs if is_joint(self) else self._jobs)(rows, tasks, costs, start)
-        usual_bound = usual_bound_of(self._loss(), costs)
-        plan = kernel_plan(self, rows, jobs, bias_of(self), usual_bound, begun, tasks.segments)
-
-        def model(machines: list[Machine]) -> Attributes:
-            return {
-                "classes_": classes.names,
-                "class_weight_": classes.factors,
-                "reduction_": tasks.reduction,
-                "_fitted_as": self.multi_class,
-            } | expansion(rows, tasks.coefficients(machines), machines, by_target=True)
-
-        return fit(self, draft, Given(X, y, sample_weight), plan, model, OF_KERNELS)
-
-    def _costs(self, rows: Rows, classes: Classes) -> Array:
-        """C_i of the different rows."""
-        shares = classes.factors[rows.target_ids] * rows.weights
-        return np.multiply(self.C, shares, out=np.zeros(len(shares)), where=shares > 0)  # infinity times zero is zero
 
     def _loss(self) -> Any:
         return _LOSSES[self.loss] if isinstance(self.loss, str) else self.loss
 
-    def _jobs(self, rows: Rows, tasks: ClassTasks, costs: Array, start: Array | None) -> list[Job]:
-        """A job for each machine of two sides."""
+    def _costs(self, rows: Rows, classes: Classes) -> Array:
+        """C_i."""
+        shares = classes.factors[rows.target_ids] * rows.weights
+        return np.multiply(self.C, shares, out=np.zeros(len(shares)), where=shares > 0)  # infinity times zero is zero
+
+    def _usual_bound(self, costs: Array) -> float:
+        return usual_bound_of(self._loss(), costs)
+
+    def _jobs(self, rows: Rows, tasks: ClassTasks, costs: Array, start: Array | None, folds: Folds) -> list[Job]:
+        if is_joint(self):
+            return [self._joint_job(rows, tasks.reduction.n_classes, costs, start, folds)]
         kernel, loss, bias, hard = rows.kernel, self._loss(), bias_of(self), bool(np.isinf(costs).any())
 
-        def state(task: Task, gram: Any) -> BoxQP:
+        def state(task: Task, costs: Array, gram: Any) -> BoxQP:
             if hard:
                 refuse_indefinite_hard_margin(gram, kernel)
-            return soft_margin(gram, task.signs, costs if task.rows is None else costs[task.rows], loss, bias)
+            return soft_margin(gram, task.signs, costs, loss, bias)
 
         def finish(sides: str) -> Callable[..., Any]:
             return partial(refuse_inseparable, sides=sides, kernel=kernel) if hard else as_solved
 
-        return tasks.jobs(state, start, finish)
+        return tasks.jobs(state, costs, start, finish, folds)
 
-    def _joint_jobs(self, rows: Rows, tasks: ClassTasks, costs: Array, start: Array | None) -> list[Job]:
+    def _joint_job(self, rows: Rows, n_classes: int, costs: Array, start: Array | None, folds: Folds) -> Job:
         """One job for all classes."""
         if np.isinf(costs).any():
             raise ValueError(
@@ -318,43 +253,5 @@ class SVC(ClassifierMixin, KernelMachine):
                 "'ovr' and 'codes'."
             )
         refuse_zero_weights(self, costs)
-        n_classes = tasks.reduction.n_classes
-        return [kernel_job(rows.target_ids, n_classes, costs, joint_loss(self), rows.kernel, bias_of(self), start)]
-
-    # --- using the machine -------------------------------------------------------------------------------------------
-
-    def _groups(self) -> Array | None:
-        return self.n_support_ if in_pairs(self.reduction_) else None
-
-    def decision_function(self, X: Any) -> Array:
-        """Decision values: w'phi(x) + b for two classes, positive for ``classes_[1]``.
-
-        For more classes, one value per class; with ``decision_function_shape="ovo"`` one per pair of classes, in the
-        order (0, 1), (0, 2), ..., positive for the first of the pair.
-        """
-        decisions = self._decisions(X)
-        if len(self.classes_) == 2:
-            return decisions.ravel()
-        return decisions if self.decision_function_shape == "ovo" else self.reduction_.scores(decisions)
-
-    def predict(self, X: Any) -> Array:
-        """Labels: f >= 0 is ``classes_[1]``; with more classes most votes, the largest score or the nearest word.
-
-        Ties go to the lowest class index; with codes, and with ``break_ties`` among votes, first to the larger scores.
-        """
-        if self.break_ties and self.decision_function_shape == "ovo":
-            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        decisions = self._decisions(X)
-        if in_pairs(self.reduction_) and not self.break_ties:
-            return self.classes_[np.argmax(ovo.votes(decisions, len(self.classes_)), axis=1)]
-        return self.classes_[self.reduction_.winners(decisions)]
-
-    def distance(self, X: Any) -> Array:
-        """Distance of points to the hyperplane, |w'phi(x) + b| / ||w||; a column per machine."""
-        decisions = self._decisions(X)
-        if self._fitted_as in JOINT and len(self.classes_) > 2:
-            raise ValueError(
-                f"SVC: a joint machine (multi_class={self._fitted_as!r}) has no hyperplane per class, only boundaries "
-                "between two; use decision_function."
-            )
-        return distances(decisions.ravel() if len(self.classes_) == 2 else decisions, 1.0 / np.asarray(self.margin_))
+        learnt = JointRows(rows.target_ids, n_classes, costs)
+        return kernel_job(learnt, joint_loss(self), rows.kernel, bias_of(self), start, folds.each)

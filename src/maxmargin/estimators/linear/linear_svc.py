@@ -26,7 +26,7 @@ from maxmargin.estimators.probabilities import probabilities
 from maxmargin.estimators.progress import Attributes, Given
 from maxmargin.losses import Hinge, HuberHinge, Logistic, SquaredHinge
 from maxmargin.machines import Job, Machine
-from maxmargin.machines.joint import linear_job
+from maxmargin.machines.joint import JointRows, linear_job
 from maxmargin.machines.linear import few_merged
 from maxmargin.machines.scoring import linear_decisions
 from maxmargin.multiclass import Reduction, Task
@@ -235,7 +235,7 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         checks.check_parameters(self, _RULES)
         self._refuse_combinations()
         draft = checks.draft(self)
-        items, labels = checks.training_data(draft, X, y, objects=False, square=False)
+        items, labels = checks.training_data(draft, X, y)
         weights = checks.sample_weights(sample_weight, items.shape[0])
         classes = read_classes(self, labels, weights)
         rows, reduction = self._rows(items, weights, classes), reduction_of(self, len(classes.names))
@@ -304,7 +304,8 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
     def _joint_jobs(self, rows: _Rows, reduction: Reduction, warm_key: tuple[Any, ...]) -> list[Job]:
         """One job for all classes."""
         (start,) = linear_starts(self, rows.X, [None], rows.costs, warm_key, bias_of(self))
-        return [linear_job(rows.labels, reduction.n_classes, rows.costs, joint_loss(self), start)]
+        learnt = JointRows(rows.labels, reduction.n_classes, rows.costs)
+        return [linear_job(learnt, joint_loss(self), start)]
 
     def decision_function(self, X: Any) -> Array:
         """w'x + b: one value for two classes, positive for ``classes_[1]``; else one per class.
@@ -317,7 +318,7 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
 
     def _decisions(self, X: Any) -> Array:
         check_is_fitted(self)
-        X = checks.prediction_data(self, X, objects=False)
+        X = checks.prediction_data(self, X)
         return linear_decisions(X, self.coef_, self.intercept_)
 
     def predict(self, X: Any) -> Array:

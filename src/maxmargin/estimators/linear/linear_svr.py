@@ -164,5 +164,5 @@ class LinearSVR(KeepsForNextFit, CallbackSupportMixin, RegressorMixin, BaseEstim
     def predict(self, X: Any) -> Array:
         """w'x + b."""
         check_is_fitted(self)
-        X = checks.prediction_data(self, X, objects=False)
+        X = checks.prediction_data(self, X)
         return linear_decisions(X, np.atleast_2d(self.coef_), self.intercept_).ravel()

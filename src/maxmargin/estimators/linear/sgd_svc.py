@@ -150,7 +150,7 @@ class SGDSVC(ClassifierMixin, OnlineLearner):
         """
         checks.check_parameters(self, _RULES)
         draft = checks.draft(self)
-        X, y = checks.training_data(draft, X, y, objects=False, square=False)
+        X, y = checks.training_data(draft, X, y)
         weights, X, y = checks.weighted(sample_weight, X, y)
         classes = np.unique(y)
         checks.at_least_two(classes, type(self).__name__)
@@ -227,7 +227,7 @@ class SGDSVC(ClassifierMixin, OnlineLearner):
     def decision_function(self, X: Any) -> Array:
         """w'x + b: one value for two classes, positive for ``classes_[1]``; else one per class."""
         check_is_fitted(self)
-        X = checks.prediction_data(self, X, objects=False)
+        X = checks.prediction_data(self, X)
         return _values(X, self.coef_, self.intercept_)
 
     def predict(self, X: Any) -> Array:

@@ -139,5 +139,5 @@ class SGDSVR(RegressorMixin, OnlineLearner):
     def predict(self, X: Any) -> Array:
         """w'x + b."""
         check_is_fitted(self)
-        X = checks.prediction_data(self, X, objects=False)
+        X = checks.prediction_data(self, X)
         return np.asarray(X @ self.coef_) + self.intercept_[0]

@@ -11,6 +11,7 @@ import numpy as np
 
 from maxmargin import checks
 from maxmargin.core.rows import Array
+from maxmargin.estimators.plans.folds import Folds
 from maxmargin.machines import Job, Machine
 from maxmargin.multiclass import OneVsOne, OutputCodes, Reduction
 from maxmargin.multiclass import one_vs_one as ovo
@@ -19,7 +20,7 @@ from maxmargin.problems.solution import Point, Solution
 
 
 class Classes(NamedTuple):
-    """All classes with rows of weight above zero, the class index of each row, and their factors of C."""
+    """All classes, the class index of each row, and their factors of C."""
 
     names: Array
     of_rows: Array
@@ -27,11 +28,12 @@ class Classes(NamedTuple):
 
 
 def read_classes(estimator: Any, y: Array, weights: Array) -> Classes:
-    """At least two classes. Rows of weight zero need not belong to any; what they are given has no meaning."""
+    """At least two classes with rows of weight above zero; one without any stays a class that nothing speaks for."""
     used = np.flatnonzero(weights)
-    names = np.unique(y[used])
-    checks.at_least_two(names, type(estimator).__name__)
-    factors = checks.class_costs(estimator.class_weight, names, y[used], weights[used])
+    names, seen = np.unique(y), np.unique(y[used])
+    checks.at_least_two(seen, type(estimator).__name__)
+    factors = np.ones(len(names))
+    factors[np.searchsorted(names, seen)] = checks.class_costs(estimator.class_weight, seen, y[used], weights[used])
     return Classes(names, np.searchsorted(names, y), factors)
 
 
@@ -53,24 +55,31 @@ class ClassTasks:
 
     def jobs(
         self,
-        state: Callable[[Task, Any], Any],
+        state: Callable[[Task, Array, Any], Any],
+        costs: Array,
         start: Array | None,
         finish: Callable[[str], Callable[[Any, Solution], Solution]],
+        folds: Folds,
+        units: Array | float = 1.0,
+        **how: Any,
     ) -> list[Job]:
-        """A job for each task: ``state(task, gram)`` is its problem, ``finish(sides)`` judges its solution.
+        """A job for each task: ``state(task, costs, gram)`` is its problem, ``finish(sides)`` judges its solution.
 
-        ``start`` are coefficients in the layout of ``coefficients``.
+        ``start`` are coefficients in the layout of ``coefficients``, which times the ``units`` of the tasks are
+        multipliers. For ``how`` see ``Job``.
         """
-        starts = self._starts(start)
+        starts, units = self._starts(start), np.broadcast_to(units, (len(self.tasks),))
         return [
             Job(
                 rows=task.rows,
                 shape=(task.size(len(self.labels)),),
-                state=partial(state, task),
+                state=partial(state, task, task.of(costs)),
                 name=task.name if len(self.tasks) > 1 else "",
-                start=None if starts is None else Point(beta=starts[number]),
+                start=None if starts is None else Point(beta=units[number] * starts[number]),
                 parts=self._parts(number),
-                finish=finish(self._sides(number)),
+                finish=finish(self.sides(number)),
+                folds=folds.without_costs(partial(state, task), task.of(costs), task.rows),
+                **how,
             )
             for number, task in enumerate(self.tasks)
         ]
@@ -93,7 +102,7 @@ class ClassTasks:
         assert isinstance(self.reduction, OneVsOne)
         return tuple(self.segments[c] for c in self.reduction.pairs[number])
 
-    def _sides(self, number: int) -> str:
+    def sides(self, number: int) -> str:
         """The two sides of a machine, in words."""
         if isinstance(self.reduction, OneVsOne):
             first, second = self.reduction.pairs[number]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin import checks
-from maxmargin.core.rows import Array
+from maxmargin.core.rows import Array, as_dense
 
 
 class KeepsForNextFit:
@@ -33,8 +33,8 @@ def last_coefficients(estimator: Any, shape: tuple[int, ...], others: str = "row
     if estimator.shape_fit_ != shape:
         afresh(f"the data have other {others} (shape {shape}, before {estimator.shape_fit_})")
         return None
-    coef = np.zeros((len(estimator.dual_coef_), shape[0]))
-    coef[:, estimator.support_] = estimator.dual_coef_
+    coef = np.zeros((estimator.dual_coef_.shape[0], shape[0]))
+    coef[:, estimator.support_] = as_dense(estimator.dual_coef_)
     return coef
 
 

@@ -80,7 +80,7 @@ class SMO(Solver):
     @property
     def point(self) -> Point:
         """The multipliers, and the biases that belong to the gradient as it is kept, not recomputed."""
-        return Point(beta=self.beta, biases=self._standing.biases)
+        return Point(beta=self.beta, biases=self._standing.biases, edges=self._standing.edges)
 
     def refine(self, goal: float, proof: Proof) -> None:
         """Go on from scores worked out afresh: takes the drift and the float32 error out of the gradient."""

@@ -1,0 +1,23 @@
+"""What every machine can be asked for, whatever it is made of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from maxmargin.core.rows import Array
+from maxmargin.estimators.crossfit import FoldMachines
+
+
+class Decides(ABC):
+    """Decision values of new points, by machines with kernels and without."""
+
+    n_features_in_: int
+
+    @abstractmethod
+    def _decisions(self, X: Any) -> Array:
+        """Of all machines, (points, machines)."""
+
+    @abstractmethod
+    def _fold_decisions(self, X: Any, folds: FoldMachines) -> Array:
+        """Of the machines without each fold, (folds, points, machines)."""

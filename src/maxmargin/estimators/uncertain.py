@@ -1,0 +1,195 @@
+"""How sure a prediction is: probabilities and sets of classes, intervals of numbers.
+
+All of it is learned from folds: machines trained without some rows say what they make of them. Folds are fitted where
+``probability`` (classes) or ``intervals`` (numbers) ask for them, on the same kernel matrix as the machine itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin import checks
+from maxmargin.calibration import (
+    Isotonic,
+    Sigmoid,
+    fit_isotonic,
+    fit_sigmoid,
+    interval_bounds,
+    set_members,
+)
+from maxmargin.checks import Rule
+from maxmargin.core.rows import Array
+from maxmargin.estimators.available import available
+from maxmargin.estimators.crossfit import CrossFit, FoldMachines, cross_fit
+from maxmargin.estimators.decides import Decides
+from maxmargin.estimators.plans.folds import CV_RULE, Folds, cross_decisions
+from maxmargin.machines import Fitted
+from maxmargin.multiclass import Reduction
+
+METHODS: dict[Any, Callable[[Array, Array, Array], Sigmoid | Isotonic]] = {
+    True: fit_sigmoid,
+    "sigmoid": fit_sigmoid,
+    "isotonic": fit_isotonic,
+}
+PROBABILITY_RULES: dict[str, Rule] = {
+    "probability": Rule(
+        "True, False, 'sigmoid' or 'isotonic' ('deprecated' is False)",
+        lambda value: checks.boolean(value) or value in ("sigmoid", "isotonic", "deprecated"),
+        ("sigmoid", "isotonic"),
+    ),
+    "cv": CV_RULE,
+}
+INTERVAL_RULES: dict[str, Rule] = {"intervals": Rule("True or False", checks.boolean), "cv": CV_RULE}
+
+
+def wants_probabilities(estimator: Any) -> bool:
+    """Whether ``probability`` asks for them; scikit-learn's default value "deprecated" does not."""
+    return estimator.probability not in (False, "deprecated")
+
+
+def calibrated(
+    estimator: Any, fitted: Fitted, reduction: Reduction, labels: Array, weights: Array, folds: Folds
+) -> tuple[list[Sigmoid | Isotonic], Array]:
+    """What turns each machine's decisions into probabilities, and by how much each row's own class does not lead.
+
+    ``labels`` and ``weights`` are those of the rows, as the plan has them.
+    """
+    tasks = reduction.tasks(labels)
+    joint = len(fitted.machines) < len(tasks)  # one job has the machines of all classes
+    decisions = cross_decisions(fitted, folds, [None] if joint else [task.rows for task in tasks])
+    fit = METHODS[estimator.probability if isinstance(estimator.probability, str) else True]
+    found = []
+    for task, column in zip(tasks, decisions.T, strict=True):
+        scores, known = task.of(column), ~np.isnan(task.of(column))
+        if known.any():
+            found.append(fit(scores[known], task.signs[known] > 0, task.of(weights)[known]))
+        else:  # stopped before anything could be learned
+            found.append(Sigmoid(0.0, 0.0))
+    return found, -reduction.leads(decisions)[np.arange(len(labels)), labels]
+
+
+def _coverage(coverage: Any) -> float:
+    if not (checks.number(coverage) and 0 < coverage < 1):
+        raise ValueError(f"coverage must be a number above 0 and below 1; got {coverage!r}.")
+    return float(coverage)
+
+
+def _has_probabilities(model: Any) -> bool:
+    return wants_probabilities(model) or hasattr(model, "calibration_")
+
+
+ADVICE = "fit {name}(probability=True), which cross-fits the machine and calibrates its decisions"
+
+
+class Probable(Decides):
+    """Probabilities and sets of classes, for classifiers with ``probability`` and ``cv``."""
+
+    probability: Any
+    cv: Any
+    classes_: Array
+    reduction_: Reduction
+    calibration_: list[Sigmoid | Isotonic]
+    cross_fit_: CrossFit
+
+    def _calibration(
+        self, fitted: Fitted, reduction: Reduction, labels: Array, weights: Array, folds: Folds, machines: FoldMachines
+    ) -> dict[str, Any]:
+        """Attributes of a fit with folds."""
+        found, misfits = calibrated(self, fitted, reduction, labels, weights, folds)
+        return {"calibration_": found, "cross_fit_": cross_fit(fitted, machines, folds, misfits, weights)}
+
+    def _check_calibrated(self) -> None:
+        check_is_fitted(self)
+        if not hasattr(self, "calibration_"):
+            name = type(self).__name__
+            raise AttributeError(f"{name} was fitted without probabilities: {ADVICE.format(name=name)}.")
+
+    @available(_has_probabilities, ADVICE)
+    def predict_proba(self, X: Any) -> Array:
+        """P(class | x), a column for each of ``classes_``: calibrated decisions, of pairs of classes coupled."""
+        self._check_calibrated()
+        decisions = self._decisions(X)
+        shares = np.column_stack([rule(f) for rule, f in zip(self.calibration_, decisions.T, strict=True)])
+        return self.reduction_.probabilities(shares)
+
+    @available(_has_probabilities, ADVICE)
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P(class | x)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    @available(_has_probabilities, ADVICE)
+    def predict_set(self, X: Any, coverage: float = 0.9) -> Array:
+        """Sets of classes that contain the true one in a share ``coverage`` of the cases.
+
+        By cross-conformal prediction: a class stays in the set unless it fits x worse than all but a share
+        1 - ``coverage`` of the training rows fit their own class, each judged by a machine that has not seen it. The
+        share is promised for rows like those of the fit, over all classes together, and for any machine at least
+        2 ``coverage`` - 1; how good the machine is decides how small the sets are. Rows that look like no class have
+        the empty set.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            Rows.
+        coverage : float, default=0.9
+            The share, between 0 and 1.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples, n_classes)
+            Whether each of ``classes_`` is in the set.
+        """
+        self._check_calibrated()
+        coverage = _coverage(coverage)
+        each = self._fold_decisions(X, self.cross_fit_.machines)
+        misfits = [-self.reduction_.leads(decisions) for decisions in each]
+        return set_members(self.cross_fit_.misfits, misfits, coverage)
+
+
+class Intervals(Decides):
+    """Intervals of numbers, for regressors with ``intervals`` and ``cv``."""
+
+    intervals: bool
+    cv: Any
+    cross_fit_: CrossFit
+
+    def _residuals(
+        self, fitted: Fitted, targets: Array, weights: Array, folds: Folds, machines: FoldMachines
+    ) -> dict[str, Any]:
+        """Attributes of a fit with folds."""
+        misfits = np.abs(targets - cross_decisions(fitted, folds, [None])[:, 0])
+        return {"cross_fit_": cross_fit(fitted, machines, folds, misfits, weights)}
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
+        """Intervals that contain the target in a share ``coverage`` of the cases.
+
+        By cross-conformal prediction (CV+): predictions of machines trained without a fold, and beyond them what rows
+        of that fold were off by. The share is promised for rows like those of the fit; for any machine it is at least
+        2 ``coverage`` - 1.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            Rows.
+        coverage : float, default=0.9
+            The share, between 0 and 1; an interval is infinite where there are too few rows for it.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Lower and upper ends.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "cross_fit_"):
+            name = type(self).__name__
+            raise AttributeError(
+                f"{name} was fitted without intervals: fit {name}(intervals=True), which cross-fits the machine."
+            )
+        coverage = _coverage(coverage)
+        each = self._fold_decisions(X, self.cross_fit_.machines)[:, :, 0]
+        return np.column_stack(interval_bounds(self.cross_fit_.misfits, each, coverage))
