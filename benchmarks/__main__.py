@@ -1,6 +1,7 @@
 """``python -m benchmarks WHAT``: measure and print.
 
 kernel      us and the peers on the same data: times, ratios, dual values, gaps, support vectors, memory
+family      SVR, NuSVC, OneClassSVM and KernelPCA against the peers: first fits in fresh processes
 linear      linear machines: certificates, and time to a suboptimality of 1e-4, ours and the peers'
 multiclass  joint machines and reductions: certificates, and time against scikit-learn
 online      online learners: time and rows to the exact machine's accuracy
@@ -15,7 +16,19 @@ import argparse
 import pathlib
 import warnings
 
-from benchmarks import bayes, behaviour, comparison, linear, linear_worker, memory, multiclass, online, scaling, sets
+from benchmarks import (
+    bayes,
+    behaviour,
+    comparison,
+    family,
+    linear,
+    linear_worker,
+    memory,
+    multiclass,
+    online,
+    scaling,
+    sets,
+)
 from benchmarks.worker import PEERS
 
 KERNEL_PEERS = ["maxmargin", "sklearn", "sklearnex"]
@@ -51,6 +64,8 @@ def main() -> None:
             chosen = given.sets or sets.names(folder)
             names = [name for item in chosen for name in (sets.HELD_OUT if item == "held_out" else (item,))]
             comparison.run(names, given.peers or KERNEL_PEERS, folder, given.out, given.repeats)
+        elif what == "family":
+            family.run(given.sets, given.peers or family.PEERS, folder, given.out, given.repeats)
         elif what == "linear":
             chosen = given.sets or sets.linear_names(folder)
             peers = given.peers or list(linear_worker.PEERS)
@@ -71,7 +86,7 @@ def main() -> None:
             BEHAVIOUR[what]()
         else:
             parser.error(
-                f"nothing is called {what}: choose kernel, linear, multiclass, online, bayes, linear_memory, scaling, "
+                f"nothing is called {what}: choose kernel, family, linear, multiclass, online, bayes, linear_memory, scaling, "
                 + ", ".join(["memory", *BEHAVIOUR])
             )
 

@@ -89,7 +89,7 @@ def case(name: str, folder: pathlib.Path | None) -> Case:
         X_test = stored_rows(z, "X_test")
     if recipe.positive is not None:
         y = (y == recipe.positive).astype(int)
-    X, X_test = _scaled(X, X_test, recipe.scaling)
+    X, X_test = scaled(X, X_test, recipe.scaling)
     order = np.random.default_rng(0).permutation(len(y))
     if recipe.rows is not None:
         chosen, rest = order[: recipe.rows], order[recipe.rows :]
@@ -111,7 +111,8 @@ def stored_rows(z, part: str, dense: bool = True) -> Any:
     return X.toarray() if dense and X.shape[1] <= WIDE else X
 
 
-def _scaled(X, X_test, scaling: str) -> tuple[Any, Any]:
+def scaled(X, X_test, scaling: str) -> tuple[Any, Any]:
+    """Rows and test rows scaled alike: "pixels" by 255, "unit" to [0, 1], "standard" to mean 0 and variance 1."""
     if not scaling:
         return X, X_test
     if scaling == "pixels":
@@ -179,7 +180,7 @@ def linear_case(name: str, folder: pathlib.Path | None) -> Case:
         X, y = stored_rows(z, "X", dense=False), z["y"]
     if positive is not None:
         y = (y == positive).astype(int)
-    X = tfidf(X) if scaling == "tfidf" else _scaled(X, None, scaling)[0]
+    X = tfidf(X) if scaling == "tfidf" else scaled(X, None, scaling)[0]
     X = X if sparse.issparse(X) else np.ascontiguousarray(X)  # row by row, as loops over rows read it
     return Case(name, X, y, X[:1], 1.0, 1.0)
 

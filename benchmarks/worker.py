@@ -30,8 +30,13 @@ class Machine(NamedTuple):
 
 def save(case, path) -> None:
     """Write a case for the workers."""
-    parts = {"y": case.y, "C": case.C, "gamma": case.gamma}
-    for name, X in (("X", case.X), ("X_test", case.X_test)):
+    save_arrays({"y": case.y, "C": case.C, "gamma": case.gamma, "X": case.X, "X_test": case.X_test}, path)
+
+
+def save_arrays(arrays: dict[str, Any], path) -> None:
+    """Write arrays, sparse ones in their parts."""
+    parts = {}
+    for name, X in arrays.items():
         if sparse.issparse(X):
             parts |= {f"{name}_{field}": getattr(X, field) for field in ("data", "indices", "indptr", "shape")}
         else:

@@ -34,9 +34,15 @@ with signals_deferred():  # a module of numba that Ctrl-C cuts off cannot be imp
     from numba import types
     from numba.core import config
     from numba.core.caching import CompileResultCacheImpl, FunctionCache
-    from numba.core.registry import CPUDispatcher
+    from numba.core.registry import CPUDispatcher, cpu_target
     from numba.core.serialize import dumps
     from numba.extending import intrinsic, overload
+
+    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
+        # numba imports a part of itself (0.35 s) when it first compiles or loads a function. That belongs to the import
+        # of this package: inside a fit it would be most of what a first fit of a few thousand rows takes.
+        cpu_target.typing_context.refresh()
+        cpu_target.target_context.refresh()
 
 
 def source_stamp(root: pathlib.Path) -> str:

@@ -220,6 +220,12 @@ class Gram:
         self._values.fill_square(K, rows, known)
         return K
 
+    def rearranged(self, K: Array, order: Array) -> Array:
+        """K[order][:, order] of a matrix K, in borrowed memory; ``order`` may repeat rows."""
+        out = self.borrow((len(order), len(order)))
+        in_parts(lambda a, b: gather(K, order, order, out, a, b), len(order), self.n_jobs)
+        return out
+
     def _fill_between(self, K: Array, rows: Array, known: int) -> None:
         """K between the first ``known`` rows and the others, both ways. Writes: K."""
         n, others = len(rows), rows[known:]

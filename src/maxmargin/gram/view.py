@@ -12,8 +12,6 @@ import numpy as np
 
 from maxmargin.core.rows import NO_ROWS, Array
 from maxmargin.gram.budget import Plan, Residence
-from maxmargin.gram.computing import in_parts
-from maxmargin.gram.tiles import gather
 from maxmargin.problems.box import GramMatrix
 from maxmargin.problems.definiteness import Definiteness
 
@@ -26,10 +24,6 @@ class Base(GramMatrix, Protocol):
     @property
     def n_jobs(self) -> int:
         """Threads that compute."""
-        ...
-
-    def borrow(self, shape: tuple[int, int]) -> Array:
-        """Working memory for kernel values."""
         ...
 
     def release(self) -> None:
@@ -102,7 +96,7 @@ class View:
         """All values, gathered once; do not write. Only where they fit the budget."""
         if self._whole is None:
             if self.base.residence is Residence.WHOLE:
-                self._whole = self._gathered(self.base.whole(), self._index)
+                self._whole = self.base.rearranged(self.base.whole(), self._index)
             else:
                 self._whole = self.submatrix(np.arange(self.n))
         return self._whole
@@ -115,15 +109,13 @@ class View:
         K = self.base.submatrix(chosen, older, places[first[:known]])
         if len(chosen) == len(rows):
             return K
-        spread = self._gathered(K, position)
+        spread = self.base.rearranged(K, position)
         self.base.give_back(K)
         return spread
 
-    def _gathered(self, K: Array, rows: Array) -> Array:
-        """K[rows][:, rows] in borrowed memory."""
-        out = self.base.borrow((len(rows), len(rows)))
-        in_parts(lambda a, b: gather(K, rows, rows, out, a, b), len(rows), self.n_jobs)
-        return out
+    def rearranged(self, K: Array, order: Array) -> Array:
+        """A matrix from ``submatrix`` with its rows and columns in another order, in borrowed memory."""
+        return self.base.rearranged(K, order)
 
     def accumulate(self, rows: Array, weights: Array, out: Array, keep: bool = True) -> None:
         """out += K'[:, rows] @ weights in float64. Writes: out."""

@@ -106,6 +106,10 @@ class GramMatrix(Protocol):
         """K among ``rows``, in borrowed memory; the first of them are at ``places`` in ``older``, K of other rows."""
         ...
 
+    def rearranged(self, K: Array, order: Array) -> Array:
+        """A matrix from ``submatrix`` with its rows and columns in another order, in borrowed memory."""
+        ...
+
     def accumulate(self, rows: Array, weights: Array, out: Array) -> None:
         """out += K[:, rows] @ weights. Writes: out."""
         ...

@@ -20,7 +20,7 @@ from maxmargin.core.rows import NO_ROWS, Array
 from maxmargin.problems.box import BoxQP
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Point, Proof
-from maxmargin.solvers.box.groups import take_steps
+from maxmargin.solvers.box.groups import in_order, take_steps
 from maxmargin.solvers.box.newton import polish
 from maxmargin.solvers.box.steps import Block, apply_change, objective_and_size, step_sizes
 from maxmargin.solvers.box.working_set import WorkingSets
@@ -117,17 +117,18 @@ class SMO(Solver):
         """Solve one chunk. The multipliers are feasible whenever this is left."""
         problem = self.problem
         self._choose()
-        working, ridge = self.working, problem.ridge[self.working]
-        assert self.K is not None
+        working, K = self._arranged()
+        ridge = problem.ridge[working]
         curvature = problem.gram.diagonal[working] + ridge
         bounds = problem.lower[working], problem.upper[working], problem.kink[working]
-        block = Block(self.K, curvature, ridge, *bounds)
         beta, v = self.beta[working], self.v[working]
         try:
-            done, moving = self._inner(block, v, beta, most)
+            done, moving = self._inner(Block(K, curvature, ridge, *bounds), problem.group[working], v, beta, most)
         finally:  # what was reached before a deadline or Ctrl-C is kept
             change = beta - self.beta[working]
             self.beta[working] = beta
+            if K is not self.K:
+                problem.gram.give_back(K)
         changed = change != 0.0
         if len(working) == problem.n:
             self.v[working] = v
@@ -153,12 +154,24 @@ class SMO(Solver):
             gram.give_back(self.K)
         self.working, self.K = working, K
 
-    def _inner(self, block: Block, v: Array, beta: Array, max_steps: float) -> tuple[int, bool]:
+    def _arranged(self) -> tuple[Array, Array]:
+        """The working set and its K, the rows of each group one after the other: as they are, or K in borrowed memory.
+
+        (Rows come newest last, which says what the next set keeps.)
+        """
+        assert self.K is not None
+        group = self.problem.group[self.working]
+        if self.problem.n_groups <= 1 or group.min() < 0 or in_order(group):
+            return self.working, self.K
+        order = np.argsort(group, kind="stable")
+        return self.working[order], self.problem.gram.rearranged(self.K, order)
+
+    def _inner(self, block: Block, group: Array, v: Array, beta: Array, max_steps: float) -> tuple[int, bool]:
         """Pairs (or single multipliers) until the chunk is solved well enough. Writes: beta, v where it is all rows.
 
         They run on a copy of v, in float32 where that serves; v itself is brought up to date from the multipliers.
         """
-        problem, tol, group = self.problem, self._inner_tol(len(beta)), self.problem.group[self.working]
+        problem, tol = self.problem, self._inner_tol(len(beta))
         whole = len(beta) == problem.n
         # A problem that is one working set reports its progress now and then.
         most = int(min(max_steps, (10 if self.finish else 1 if whole else 100) * len(beta) + 1000))
