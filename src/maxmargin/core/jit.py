@@ -41,8 +41,8 @@ with signals_deferred():  # a module of numba that Ctrl-C cuts off cannot be imp
     if not config.DISABLE_JIT:  # type: ignore[attr-defined]
         # numba imports a part of itself (0.35 s) when it first compiles or loads a function. That belongs to the import
         # of this package: inside a fit it would be most of what a first fit of a few thousand rows takes.
-        cpu_target.typing_context.refresh()
-        cpu_target.target_context.refresh()
+        cpu_target.typing_context.refresh()  # type: ignore[attr-defined]
+        cpu_target.target_context.refresh()  # type: ignore[attr-defined]
 
 
 def source_stamp(root: pathlib.Path) -> str:

@@ -18,6 +18,10 @@ class Decides(ABC):
     def _decisions(self, X: Any) -> Array:
         """Of all machines, (points, machines)."""
 
+    def _is_joint(self) -> bool:
+        """Whether the fit made one joint machine of several classes, and none has two sides."""
+        return False
+
     @abstractmethod
     def _fold_decisions(self, X: Any, folds: FoldMachines) -> Array:
         """Of the machines without each fold, (folds, points, machines)."""

@@ -20,10 +20,6 @@ class Hyperplanes(Decides):
     reduction_: Reduction
     margin_: float | Array
 
-    def _is_joint(self) -> bool:
-        """Whether the fit made one joint machine of several classes, and none has two sides."""
-        return False
-
     def distance(self, X: Any) -> Array:
         """Distance of points to the hyperplane, |w'phi(x) + b| / ||w||; a column per machine."""
         decisions = self._decisions(X)
@@ -60,6 +56,15 @@ class Hyperplanes(Decides):
             rows = slice(None) if task.rows is None else task.rows
             columns[rows, k] = np.maximum(0.0, 1.0 - task.signs * decisions[rows, k])
         return columns[:, 0] if len(self.classes_) == 2 else columns
+
+
+def margins_of(weights: Array, joint: bool) -> float | Array:
+    """1 / ||w|| of each row of weights, of a joint machine of several classes of all together; infinite where w = 0."""
+    norms = np.linalg.norm(weights, axis=1)
+    if joint and len(norms) > 1:
+        norms = np.array([np.linalg.norm(norms)])
+    margins = np.divide(1.0, norms, out=np.full(len(norms), np.inf), where=norms > 0)
+    return float(margins[0]) if len(margins) == 1 else margins
 
 
 def _behind(scores: Array, labels: Array) -> Array:

@@ -56,11 +56,14 @@ def calibrated(
 ) -> tuple[list[Sigmoid | Isotonic], Array]:
     """What turns each machine's decisions into probabilities, and by how much each row's own class does not lead.
 
-    ``labels`` and ``weights`` are those of the rows, as the plan has them.
+    ``labels`` and ``weights`` are those of the rows, as the plan has them. Scores of a joint machine mean something
+    beside each other only, so what is calibrated there is the lead of each class.
     """
     tasks = reduction.tasks(labels)
     joint = len(fitted.machines) < len(tasks)  # one job has the machines of all classes
     decisions = cross_decisions(fitted, folds, [None] if joint else [task.rows for task in tasks])
+    misfits = -reduction.leads(decisions)[np.arange(len(labels)), labels]
+    decisions = reduction.leads(decisions) if joint else decisions
     fit = METHODS[estimator.probability if isinstance(estimator.probability, str) else True]
     found = []
     for task, column in zip(tasks, decisions.T, strict=True):
@@ -69,7 +72,7 @@ def calibrated(
             found.append(fit(scores[known], task.signs[known] > 0, task.of(weights)[known]))
         else:  # stopped before anything could be learned
             found.append(Sigmoid(0.0, 0.0))
-    return found, -reduction.leads(decisions)[np.arange(len(labels)), labels]
+    return found, misfits
 
 
 def _coverage(coverage: Any) -> float:
@@ -113,6 +116,8 @@ class Probable(Decides):
         """P(class | x), a column for each of ``classes_``: calibrated decisions, of pairs of classes coupled."""
         self._check_calibrated()
         decisions = self._decisions(X)
+        if self._is_joint():
+            decisions = self.reduction_.leads(decisions)
         shares = np.column_stack([rule(f) for rule, f in zip(self.calibration_, decisions.T, strict=True)])
         return self.reduction_.probabilities(shares)
 

@@ -95,6 +95,19 @@ def has_curvature(loss: Any) -> bool:
     return loss.smooth if compiled(loss) else hasattr(loss, "curvature")
 
 
+NEAR = 1e-6  # a row this near to where its loss becomes flat is not taken to be beyond it
+
+
+def is_flat(loss: Any, y: Array, z: Array) -> Array:
+    """Whether the loss of each row, with labels y, has no slope at its score z or a little before."""
+    before = z - NEAR * y
+    if compiled(loss):
+        slopes, unused = np.empty(len(z)), np.empty(len(z))
+        _multipliers(loss, y, np.ones(len(z)), before, slopes, unused)
+        return slopes == 0.0
+    return np.asarray(loss.slope(y, before)) == 0.0
+
+
 def total(loss: Any, y: Array, c: Array, z: Array) -> float:
     """sum_i c_i l(y_i, z_i)."""
     if compiled(loss):

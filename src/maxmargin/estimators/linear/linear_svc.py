@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.utils.metaestimators import available_if
+from sklearn.base import ClassifierMixin
+from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import checks
+from maxmargin.checks import Rule
 from maxmargin.core import limits
 from maxmargin.core.rows import Array
+from maxmargin.estimators.available import available
+from maxmargin.estimators.crossfit import linear_folds
 from maxmargin.estimators.fitting import OF_WEIGHTS, fit
+from maxmargin.estimators.geometry import Hyperplanes, margins_of
+from maxmargin.estimators.linear.hard_margin import fit_hard_margin
+from maxmargin.estimators.linear.machine import LinearMachine, biases_of
 from maxmargin.estimators.linear.rules import LINEAR_RULES, is_loss
-from maxmargin.estimators.plans.classes import Classes, read_classes
-from maxmargin.estimators.plans.linear import cost_of, linear_plan, linear_starts
+from maxmargin.estimators.plans.class_rows import ClassRows, open_share, read_class_rows
+from maxmargin.estimators.plans.classes import read_classes
+from maxmargin.estimators.plans.linear import linear_plan, linear_starts
+from maxmargin.estimators.plans.reductions import JOINT, bias_of, is_joint, joint_loss, reduction_of
 from maxmargin.estimators.plans.reductions import RULES as MULTICLASS_RULES
-from maxmargin.estimators.plans.reductions import bias_of, is_joint, joint_loss, reduction_of, refuse_zero_weights
-from maxmargin.estimators.plans.warm import KeepsForNextFit
 from maxmargin.estimators.probabilities import probabilities
 from maxmargin.estimators.progress import Attributes, Given
+from maxmargin.estimators.uncertain import ADVICE, PROBABILITY_RULES, Probable, wants_probabilities
 from maxmargin.losses import Hinge, HuberHinge, Logistic, SquaredHinge
-from maxmargin.machines import Job, Machine
+from maxmargin.losses.multiclass import JointLoss
+from maxmargin.machines import Fitted, Job, Machine
 from maxmargin.machines.joint import JointRows, linear_job
-from maxmargin.machines.linear import few_merged
-from maxmargin.machines.scoring import linear_decisions
 from maxmargin.multiclass import Reduction, Task
 from maxmargin.problems.box import Bias
 from maxmargin.problems.design import Design
 from maxmargin.problems.linear import LinearProblem
-from maxmargin.problems.solution import Certificate, Point, Progress, Status
+from maxmargin.problems.solution import Point, Progress
 
 _LOSSES: dict[str, Callable[[], Any]] = {
     "hinge": Hinge,
@@ -41,24 +47,29 @@ _LOSSES: dict[str, Callable[[], Any]] = {
     "logistic": Logistic,
     "huber_hinge": HuberHinge,
 }
-_RULES = LINEAR_RULES | MULTICLASS_RULES | {"loss": is_loss(True, *_LOSSES)}
+_RULES: dict[str, Rule] = (
+    LINEAR_RULES
+    | MULTICLASS_RULES
+    | PROBABILITY_RULES
+    | {
+        "loss": is_loss(True, *_LOSSES),
+        "C": Rule("a number > 0, or infinity for the hard margin", checks.positive),
+        "class_weight": checks.CLASS_WEIGHT,
+    }
+)
 _SPARSE_WEIGHTS = ("squared_hinge", "logistic")
 
 
-class _Rows(NamedTuple):
-    """What a fit learns from: rows of weight above zero, their class indices and costs."""
-
-    X: Any
-    labels: Array
-    costs: Array
-
-
-def _has_probabilities(model: LinearSVC) -> bool:
+def _has_own_probabilities(model: Any) -> bool:
     """Whether decisions are log-odds of classes: those of the logistic loss, one versus the rest."""
     return model.multi_class == "ovr" and (model.loss == "logistic" or isinstance(model.loss, Logistic))
 
 
-class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+def _has_probabilities(model: Any) -> bool:
+    return wants_probabilities(model) or hasattr(model, "calibration_") or _has_own_probabilities(model)
+
+
+class LinearSVC(Hyperplanes, Probable, ClassifierMixin, LinearMachine):
     """Linear classifier, solved to a certified relative duality gap.
 
     For two classes y in {-1, +1} it minimises
@@ -69,21 +80,23 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
 
     Parameters
     ----------
+    penalty : {"l2", "l1"}, default="l2"
+        Omega. "l1" makes weights exactly zero; it takes the squared hinge and the logistic loss.
     loss : {"hinge", "squared_hinge", "logistic", "huber_hinge"} or loss object, default="squared_hinge"
         With m = y (w'x + b): max(0, 1 - m), its square, log(1 + exp(-m)), or a hinge whose corner is a parabola of half
         width 1/2. An object of ``maxmargin.losses``, or your own with the methods of ``CustomLoss``.
-    penalty : {"l2", "l1"}, default="l2"
-        Omega. "l1" makes weights exactly zero; it takes the squared hinge and the logistic loss.
     multi_class : {"ovo", "ovr", "crammer_singer", "weston_watkins", "codes"}, default="ovr"
         Three classes and more: a machine for every pair of classes and a vote; for every class against the rest; one
         joint machine with the maximum over the other classes in its loss, or with their sum
         (``maxmargin.losses.multiclass``; loss "hinge" or "squared_hinge"); or a machine for every bit of a code.
-        LIBLINEAR's -s 4 and scikit-learn's "crammer_singer" is this one with ``loss="hinge"``.
+        "crammer_singer" is the hinge, LIBLINEAR's -s 4, whatever name ``loss`` has, as in scikit-learn;
+        ``loss=SquaredHinge()`` is the square of its maximum.
     code : {"auto", "exhaustive", "random", "bits"} or array of shape (n_classes, n_bits), default="auto"
         The words of +1 and -1 for ``multi_class="codes"``: all ways to split the classes, 10 log2(k) random ones, the
         class index in binary, or your own. "auto" is "exhaustive" up to seven classes, else "random".
     C : float, default=1.0
-        Cost of the losses; C_i is C times the weights of the row and its class.
+        Cost of the losses; C_i is C times the weights of the row and its class. ``float("inf")`` is the hard margin:
+        no slack at all, and an error where no hyperplane separates the classes.
     lam : float, default=None
         Replaces C: the notes' lambda, in the form of ``lam_form``.
     lam_form : {"mean", "sum"}, default="mean"
@@ -93,10 +106,17 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         Joint machines take True as "regularized": free biases would couple all rows.
     intercept_scaling : float, default=1.0
         The constant feature of the regularised bias.
+    dual : bool or "auto", default="auto"
+        Accepted for scikit-learn's sake, without effect: the solver is chosen by loss and shape.
     solver : {"auto", "newton", "alm", "dual_cd", "gd", "sgd"}, default="auto"
         "auto" chooses by loss and shape, and hands over when a solver stalls; ``solver_`` says what and why. A solver
         that is named runs alone. "gd" (descent with line search) and "sgd" cannot promise ``tol``. Joint machines are
         solved by "dual_cd", those of few rows by blocks of rows.
+    probability : bool, "sigmoid" or "isotonic", default=False
+        Whether ``predict_proba`` and ``predict_set`` are learned from machines without each of ``cv`` folds: see
+        ``SVC``. The logistic loss, one versus the rest, has probabilities of its own without it.
+    cv : int, splitter or list of (train, test) rows, default=5
+        The folds for ``probability``.
     tol : float, default=1e-4
         Relative duality gap to prove: the objective is at most this share above its minimum. Problems of up to 1,000
         rows are solved further, to what rounding allows.
@@ -125,9 +145,17 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
     Attributes
     ----------
     coef_ : ndarray of shape (n_machines, n_features)
-        The weights w: one row for two classes, else one for each class, pair of classes or bit.
-    intercept_ : ndarray of shape (n_machines,)
+        The weights w: one row for two classes, else one for each class, pair of classes or bit; a CSR matrix after
+        ``sparsify()``.
+    intercept_ : ndarray of shape (n_machines,), or 0.0 without a bias
         The bias b.
+    margin_ : float or ndarray
+        1 / ||w||, one for each machine; of a joint machine of several classes with the norm of all its weights.
+    leave_one_out_bound_ : float
+        The notes' bound on the leave-one-out error: the share of the rows, by their weight, that the machine would miss
+        if they were left out, those with a loss that is not flat (1 for the logistic loss).
+    calibration_, cross_fit_
+        With ``probability``, as in ``SVC``.
     reduction_ : Reduction
         How the machines' decisions become a class (``maxmargin.multiclass``); ``reduction_.book`` is the code.
     certificate_ : Certificate
@@ -153,19 +181,19 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
     True
     """
 
-    classes_: Array
-    coef_: Array
-    intercept_: Array
-    certificate_: Certificate
-    status_: Status
-    trace_: Any
-    reduction_: Reduction
+    penalty: str
+    loss: Any
+    multi_class: str
+    code: Any
+    class_weight: Any
+    _fitted_as: str  # the multi_class of the last fit
 
     def __init__(
         self,
-        *,
-        loss: Any = "squared_hinge",
         penalty: str = "l2",
+        loss: Any = "squared_hinge",
+        *,
+        dual: Any = "auto",
         multi_class: str = "ovr",
         code: Any = "auto",
         C: float = 1.0,
@@ -174,6 +202,8 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         fit_intercept: Any = True,
         intercept_scaling: float = 1.0,
         solver: str = "auto",
+        probability: Any = False,
+        cv: Any = 5,
         tol: float = 1e-4,
         max_iter: int = -1,
         time_limit: float | None = None,
@@ -185,30 +215,10 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         callback: Callable[[Progress], bool | None] | None = None,
         interrupt: str = "raise",
     ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.multi_class = multi_class
-        self.code = code
-        self.C = C
-        self.lam = lam
-        self.lam_form = lam_form
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callback = callback
-        self.interrupt = interrupt
+        checks.keep(self, locals())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         # Without a bias f vanishes at the origin: no weights can make one class win everywhere, as good scores would.
         tags.classifier_tags.poor_score = Bias.of(self.fit_intercept) is Bias.NONE
         return tags
@@ -236,27 +246,42 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         self._refuse_combinations()
         draft = checks.draft(self)
         items, labels = checks.training_data(draft, X, y)
-        weights = checks.sample_weights(sample_weight, items.shape[0])
+        weights, given = checks.sample_weights(sample_weight, items.shape[0]), Given(X, y, sample_weight)
+        if math.isinf(self.C) and self.lam is None:
+            return fit_hard_margin(self, draft, given, items, labels, weights)
         classes = read_classes(self, labels, weights)
-        rows, reduction = self._rows(items, weights, classes), reduction_of(self, len(classes.names))
+        rows = read_class_rows(self, items, labels, weights, classes, wants_probabilities(self))
+        reduction = reduction_of(self, len(classes.names))
         warm_key = (self.multi_class, len(classes.names))
         jobs = (self._joint_jobs if is_joint(self) else self._jobs)(rows, reduction, warm_key)
         screen = self.penalty == "l1"
         plan = linear_plan(self, rows.X, jobs, bias_of(self), rows.costs, begun, warm_key, screen)
 
         def model(machines: list[Machine]) -> Attributes:
+            w = np.vstack([machine.weights for machine in machines])
             return {
                 "classes_": classes.names,
                 "class_weight_": classes.factors,
                 "reduction_": reduction,
-                "coef_": np.vstack([machine.weights for machine in machines]),
-                "intercept_": np.concatenate([machine.biases for machine in machines]),
+                "coef_": w,
+                "intercept_": biases_of(self, np.concatenate([machine.biases for machine in machines])),
+                "margin_": margins_of(w, is_joint(self)),
+                "_fitted_as": self.multi_class,
             }
 
-        return fit(self, draft, Given(X, y, sample_weight), plan, model, OF_WEIGHTS)
+        def more(fitted: Fitted) -> Attributes:
+            loss = None if is_joint(self) else self._loss()
+            found = {"leave_one_out_bound_": open_share(rows, reduction, fitted.machines, loss)}
+            if not rows.folds.number:
+                return found
+            machines = linear_folds(fitted, rows.folds.number)
+            return found | self._calibration(fitted, reduction, rows.labels, rows.weights, rows.folds, machines)
+
+        return fit(self, draft, given, plan, model, OF_WEIGHTS, more)
 
     def _refuse_combinations(self) -> None:
-        """Errors for parameters that do not go together."""
+        """Errors and warnings for parameters that do not go together."""
+        self._warn_idle_scaling()
         if self.penalty == "l1" and not (
             self.loss in _SPARSE_WEIGHTS or isinstance(self.loss, SquaredHinge | Logistic)
         ):
@@ -265,47 +290,40 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
             return
         if self.penalty != "l2":
             raise ValueError(f"LinearSVC: multi_class={self.multi_class!r} takes penalty='l2'; got {self.penalty!r}.")
-        joint_loss(self)
+        self._joint_loss()
 
-    def _rows(self, X: Any, weights: Array, classes: Classes) -> _Rows:
-        """Rows of weight above zero, of classes of weight above zero. Where they are few, equal ones are merged."""
-        labels = classes.of_rows
-        if not weights.all():
-            used = np.flatnonzero(weights)
-            X, labels, weights = X[used], labels[used], weights[used]
-        X, labels, weights = few_merged(X, labels, weights)
-        costs = cost_of(self, weights) * classes.factors[labels] * weights
-        if is_joint(self):
-            refuse_zero_weights(self, costs)
-        if costs.all():
-            return _Rows(X, labels, costs)
-        used = np.flatnonzero(costs)
-        if not len(used):
-            raise ValueError(f"class_weight={self.class_weight!r} leaves no row to learn from: all weights are zero.")
-        return _Rows(X[used], labels[used], costs[used])
+    def _joint_loss(self) -> JointLoss:
+        """scikit-learn's "crammer_singer" ignores its default loss "squared_hinge": LIBLINEAR's -s 4 has the hinge."""
+        return joint_loss(self, named_square=self.multi_class != "crammer_singer")
 
-    def _jobs(self, rows: _Rows, reduction: Reduction, warm_key: tuple[Any, ...]) -> list[Job]:
+    def _loss(self) -> Any:
+        return _LOSSES[self.loss]() if isinstance(self.loss, str) else self.loss
+
+    def _jobs(self, rows: ClassRows, reduction: Reduction, warm_key: tuple[Any, ...]) -> list[Job]:
         """A job for each machine of two sides."""
         tasks = reduction.tasks(rows.labels)
         starts = linear_starts(self, rows.X, [task.rows for task in tasks], rows.costs, warm_key, bias_of(self))
-        loss: Any = _LOSSES[self.loss]() if isinstance(self.loss, str) else self.loss
-        bias, penalty = bias_of(self), self.penalty
+        loss, bias, penalty = self._loss(), bias_of(self), self.penalty
 
-        def state(task: Task, design: Design) -> LinearProblem:
-            costs = rows.costs if task.rows is None else rows.costs[task.rows]
-            return LinearProblem(design, task.signs, costs, loss, bias, penalty)  # type: ignore[arg-type]
+        def state(task: Task, kept: Any, design: Design) -> LinearProblem:
+            signs, costs = task.signs[kept], task.of(rows.costs)[kept]
+            return LinearProblem(design, signs, costs, loss, bias, penalty)  # type: ignore[arg-type]
 
         def job(task: Task, start: Point | None) -> Job:
-            name = task.name if len(tasks) > 1 else ""
-            return Job(task.rows, (task.size(len(rows.labels)),), partial(state, task), name, start)
+            name, size = task.name if len(tasks) > 1 else "", task.size(len(rows.labels))
+            folds = rows.folds.without_rows(partial(state, task), size, task.rows)
+            return Job(task.rows, (size,), partial(state, task, slice(None)), name, start, folds=folds)
 
         return [job(task, start) for task, start in zip(tasks, starts, strict=True)]
 
-    def _joint_jobs(self, rows: _Rows, reduction: Reduction, warm_key: tuple[Any, ...]) -> list[Job]:
+    def _joint_jobs(self, rows: ClassRows, reduction: Reduction, warm_key: tuple[Any, ...]) -> list[Job]:
         """One job for all classes."""
         (start,) = linear_starts(self, rows.X, [None], rows.costs, warm_key, bias_of(self))
         learnt = JointRows(rows.labels, reduction.n_classes, rows.costs)
-        return [linear_job(learnt, joint_loss(self), start)]
+        return [linear_job(learnt, self._joint_loss(), start, rows.folds.each)]
+
+    def _is_joint(self) -> bool:
+        return self._fitted_as in JOINT and len(self.classes_) > 2
 
     def decision_function(self, X: Any) -> Array:
         """w'x + b: one value for two classes, positive for ``classes_[1]``; else one per class.
@@ -316,22 +334,28 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         values = self._decisions(X)
         return values.ravel() if len(self.classes_) == 2 else self.reduction_.scores(values)
 
-    def _decisions(self, X: Any) -> Array:
-        check_is_fitted(self)
-        X = checks.prediction_data(self, X)
-        return linear_decisions(X, self.coef_, self.intercept_)
-
     def predict(self, X: Any) -> Array:
-        """Labels: f >= 0 is ``classes_[1]``; with more classes the largest value, ties to the lowest class index."""
-        decisions = self._decisions(X)
-        return self.classes_[self.reduction_.winners(decisions)]
+        """Labels: f >= 0 is ``classes_[1]``; with more classes the largest value, ties to the lowest class index.
 
-    @available_if(_has_probabilities)
+        A machine with ``probability`` predicts the most probable class, the largest entry of ``predict_proba``.
+        """
+        if hasattr(self, "calibration_"):
+            return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        return self.classes_[self.reduction_.winners(self._decisions(X))]
+
+    @available(_has_probabilities, ADVICE + ", or take loss='logistic'")
     def predict_proba(self, X: Any) -> Array:
-        """P(class | x) = 1 / (1 + exp(-f)) of the logistic loss; with more classes scaled to sum to one."""
-        return probabilities(self.decision_function(X))
+        """P(class | x): calibrated decisions (see ``probability``).
 
-    @available_if(_has_probabilities)
+        Of the logistic loss without ``probability`` 1 / (1 + exp(-f)), with more classes scaled to sum to one.
+        """
+        check_is_fitted(self)
+        if hasattr(self, "calibration_") or not _has_own_probabilities(self):
+            return super().predict_proba(X)
+        values = self._decisions(X)
+        return probabilities(values, self.reduction_.winners(values))
+
+    @available(_has_probabilities, ADVICE + ", or take loss='logistic'")
     def predict_log_proba(self, X: Any) -> Array:
         """log P(class | x)."""
         with np.errstate(divide="ignore"):

@@ -3,42 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import RegressorMixin
+from sklearn.callback import with_callbacks
 
 from maxmargin import checks
-from maxmargin.checks import Rule
 from maxmargin.core import limits
 from maxmargin.core.rows import Array
+from maxmargin.estimators.crossfit import linear_folds
 from maxmargin.estimators.fitting import OF_WEIGHTS, fit
+from maxmargin.estimators.linear.machine import LinearMachine, biases_of
 from maxmargin.estimators.linear.rules import LINEAR_RULES, is_loss
+from maxmargin.estimators.plans.folds import given_folds, no_folds, own_folds
 from maxmargin.estimators.plans.linear import cost_of, linear_plan, linear_starts
-from maxmargin.estimators.plans.warm import KeepsForNextFit
 from maxmargin.estimators.progress import Attributes, Given
+from maxmargin.estimators.uncertain import INTERVAL_RULES, Intervals
 from maxmargin.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
-from maxmargin.machines import Job, Machine
+from maxmargin.machines import Fitted, Job, Machine
 from maxmargin.machines.linear import few_merged
-from maxmargin.machines.scoring import linear_decisions
 from maxmargin.problems.box import Bias
 from maxmargin.problems.design import Design
 from maxmargin.problems.linear import LinearProblem
-from maxmargin.problems.solution import Certificate, Progress, Status
+from maxmargin.problems.solution import Progress
 
 _LOSSES: dict[str, Callable[[float], Any]] = {
     "epsilon_insensitive": EpsilonInsensitive,
     "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
 }
-_RULES = {name: rule for name, rule in LINEAR_RULES.items() if name != "penalty"} | {
+_RULES = {name: rule for name, rule in (LINEAR_RULES | INTERVAL_RULES).items() if name != "penalty"} | {
     "loss": is_loss(False, *_LOSSES),
-    "epsilon": Rule("a finite number >= 0", lambda v: checks.number(v) and v >= 0),
+    "epsilon": checks.NOT_NEGATIVE,
 }
 
 
-class LinearSVR(KeepsForNextFit, CallbackSupportMixin, RegressorMixin, BaseEstimator):
+class LinearSVR(Intervals, RegressorMixin, LinearMachine):
     """Linear support vector regression, solved to a certified relative duality gap.
 
     It minimises 1/2 ||w||^2 + sum_i C_i max(0, |y_i - w'x_i - b| - epsilon)^p, p = 1 or 2.
@@ -49,18 +49,24 @@ class LinearSVR(KeepsForNextFit, CallbackSupportMixin, RegressorMixin, BaseEstim
         p = 1 or p = 2, or your own loss (see ``maxmargin.losses.CustomLoss``).
     epsilon : float, default=0.0
         Half width of the tube within which errors cost nothing; a loss object has its own.
-    C, lam, lam_form, fit_intercept, intercept_scaling, solver, tol, max_iter, time_limit, warm_start, random_state, \
-    n_jobs, verbose, callback, interrupt
+    intervals : bool, default=False
+        Whether ``predict_interval`` is learned from machines without each of ``cv`` folds.
+    cv : int, splitter or list of (train, test) rows, default=5
+        The folds for ``intervals``. With a number, equal rows stay in one fold where there are few.
+    C, lam, lam_form, fit_intercept, intercept_scaling, dual, solver, tol, max_iter, time_limit, warm_start, \
+    random_state, n_jobs, verbose, callback, interrupt
         As in ``LinearSVC``.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
         The weights w.
-    intercept_ : ndarray of shape (1,)
+    intercept_ : ndarray of shape (1,), or 0.0 without a bias
         The bias b.
     certificate_, status_, solver_, n_iter_, n_passes_, trace_
         As in ``LinearSVC``.
+    cross_fit_ : CrossFit
+        With ``intervals``: the machines without each fold, their certificates, and what they are off by.
 
     Examples
     --------
@@ -72,25 +78,25 @@ class LinearSVR(KeepsForNextFit, CallbackSupportMixin, RegressorMixin, BaseEstim
     True
     """
 
-    coef_: Array
-    intercept_: Array
-    certificate_: Certificate
-    status_: Status
-    trace_: Any
+    loss: Any
+    epsilon: float
     penalty = "l2"  # the only one there is
 
     def __init__(
         self,
         *,
-        loss: Any = "epsilon_insensitive",
         epsilon: float = 0.0,
+        tol: float = 1e-4,
         C: float = 1.0,
+        loss: Any = "epsilon_insensitive",
         lam: float | None = None,
         lam_form: str = "mean",
         fit_intercept: Any = True,
         intercept_scaling: float = 1.0,
+        dual: Any = "auto",
         solver: str = "auto",
-        tol: float = 1e-4,
+        intervals: bool = False,
+        cv: Any = 5,
         max_iter: int = -1,
         time_limit: float | None = None,
         warm_start: bool = False,
@@ -100,28 +106,7 @@ class LinearSVR(KeepsForNextFit, CallbackSupportMixin, RegressorMixin, BaseEstim
         callback: Callable[[Progress], bool | None] | None = None,
         interrupt: str = "raise",
     ) -> None:
-        self.loss = loss
-        self.epsilon = epsilon
-        self.C = C
-        self.lam = lam
-        self.lam_form = lam_form
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callback = callback
-        self.interrupt = interrupt
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        checks.keep(self, locals())
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVR:
@@ -143,26 +128,38 @@ class LinearSVR(KeepsForNextFit, CallbackSupportMixin, RegressorMixin, BaseEstim
         """
         begun = limits.now()
         checks.check_parameters(self, _RULES)
+        self._warn_idle_scaling()
         draft = checks.draft(self)
         rows, targets = checks.regression_data(draft, X, y)
-        weights, rows, targets = checks.weighted(sample_weight, rows, targets)
-        rows, targets, weights = few_merged(rows, targets, weights)
+        divided = self.intervals and not checks.integer(self.cv)
+        folds = given_folds(self.cv, rows, targets, False) if divided else no_folds(len(targets))
+        weights, rows, targets, of_rows = checks.weighted(sample_weight, rows, targets, folds.of_rows)
+        if divided:
+            folds = folds._replace(of_rows=of_rows)
+        else:
+            rows, targets, weights = few_merged(rows, targets, weights)
+            folds = own_folds(self.cv, len(targets), None, self.random_state) if self.intervals else no_folds(0)
         costs, bias = cost_of(self, weights) * weights, Bias.of(self.fit_intercept)
         loss: Any = _LOSSES[self.loss](float(self.epsilon)) if isinstance(self.loss, str) else self.loss
 
-        def state(design: Design) -> LinearProblem:
-            return LinearProblem(design, targets, costs, loss, bias)
+        def state(kept: Any, design: Design) -> LinearProblem:
+            return LinearProblem(design, targets[kept], costs[kept], loss, bias)
 
         (start,) = linear_starts(self, rows, [None], costs, (), bias)
-        plan = linear_plan(self, rows, [Job(None, targets.shape, state, start=start)], bias, costs, begun)
+        without = folds.without_rows(state, len(targets))
+        job = Job(None, targets.shape, partial(state, slice(None)), start=start, folds=without)
+        plan = linear_plan(self, rows, [job], bias, costs, begun)
 
         def model(machines: list[Machine]) -> Attributes:
-            return {"coef_": machines[0].weights[0], "intercept_": machines[0].biases}
+            return {"coef_": machines[0].weights[0], "intercept_": biases_of(self, machines[0].biases)}
 
-        return fit(self, draft, Given(X, y, sample_weight), plan, model, OF_WEIGHTS)
+        def more(fitted: Fitted) -> Attributes:
+            if not folds.number:
+                return {}
+            return self._residuals(fitted, targets, weights, folds, linear_folds(fitted, folds.number))
+
+        return fit(self, draft, Given(X, y, sample_weight), plan, model, OF_WEIGHTS, more)
 
     def predict(self, X: Any) -> Array:
         """w'x + b."""
-        check_is_fitted(self)
-        X = checks.prediction_data(self, X)
-        return linear_decisions(X, np.atleast_2d(self.coef_), self.intercept_).ravel()
+        return self._decisions(X).ravel()

@@ -238,7 +238,8 @@ class SGDSVC(ClassifierMixin, OnlineLearner):
     @available_if(lambda self: self.loss == "logistic" or isinstance(self.loss, Logistic))
     def predict_proba(self, X: Any) -> Array:
         """P(class | x) = 1 / (1 + exp(-f)) of the logistic loss; with more classes scaled to sum to one."""
-        return probabilities(self.decision_function(X))
+        values = self.decision_function(X)
+        return probabilities(values.reshape(len(values), -1), _winners(values))
 
 
 def _machines(classes: Array) -> int:

@@ -48,10 +48,13 @@ def bias_of(estimator: Any) -> Bias:
     return Bias.REGULARIZED if bias is Bias.FREE and is_joint(estimator) else bias
 
 
-def joint_loss(estimator: Any) -> JointLoss:
-    """The loss of a joint machine; an error for what it does not take."""
-    square = isinstance(estimator.loss, SquaredHinge) or estimator.loss == "squared_hinge"
-    if not (square or isinstance(estimator.loss, Hinge) or estimator.loss == "hinge"):
+def joint_loss(estimator: Any, named_square: bool = True) -> JointLoss:
+    """The loss of a joint machine; an error for what it does not take.
+
+    ``named_square`` is whether the name "squared_hinge" asks for the square, as ``SquaredHinge()`` always does.
+    """
+    square = isinstance(estimator.loss, SquaredHinge) or (named_square and estimator.loss == "squared_hinge")
+    if not (square or isinstance(estimator.loss, Hinge) or estimator.loss in ("hinge", "squared_hinge")):
         raise ValueError(
             f"{type(estimator).__name__}: multi_class={estimator.multi_class!r} takes loss 'hinge' or 'squared_hinge'; "
             f"got {estimator.loss!r}."
