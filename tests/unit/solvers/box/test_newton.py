@@ -6,9 +6,9 @@ import pytest
 from maxmargin.kernels import RBF
 from maxmargin.solvers.box.groups import take_steps
 from maxmargin.solvers.box.newton import polish
-from maxmargin.solvers.box.steps import Block, pair_steps, single_steps
+from maxmargin.solvers.box.steps import Block, single_steps
 from tests import helpers
-from tests.unit.solvers.box.small_block import TARGETS, N, block, gradient
+from tests.unit.solvers.box.small_block import TARGETS, N, block, gradient, pairs
 
 
 @pytest.mark.parametrize("groups", [0, 1, 2])
@@ -43,7 +43,7 @@ def test_newton_ends_where_the_free_gradient_is_equal(balanced):
     rows, labels = helpers.moons(30)
     here = of_classes(rows, labels, 5.0)
     v, beta = labels.copy(), np.zeros(30)
-    (pair_steps if balanced else single_steps)(here, v, beta, 1e-2, 1000)
+    (pairs if balanced else single_steps)(here, v, beta, 1e-2, 1000)
     polish(here, v, beta, np.full(30, 0 if balanced else -1))
     free = (beta > here.lower) & (beta < here.upper)
     assert free.sum() > 3

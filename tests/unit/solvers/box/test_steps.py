@@ -6,6 +6,7 @@ import pytest
 from maxmargin.kernels import RBF
 from maxmargin.solvers.box.steps import Block, pair_steps, single_steps
 from tests import helpers
+from tests.unit.solvers.box.small_block import both, pairs
 
 X, Y = helpers.moons(30)
 
@@ -20,7 +21,7 @@ def block(C=1.0, ridge=0.0, kink=0.0):
 @pytest.mark.parametrize("ridge", [0.0, 0.5])
 def test_compiled_equals_python(steps, ridge):
     results = []
-    for run in (steps, getattr(steps, "py_func", steps)):
+    for run in both(steps):
         v, beta = Y.copy(), np.zeros(30)
         answer = run(block(1.0, ridge), v, beta, 1e-3, 20)  # later, rounding may break ties otherwise
         results.append((answer, v, beta))
@@ -34,7 +35,7 @@ def test_compiled_equals_python(steps, ridge):
 
 def test_bounds_are_met_exactly_and_the_sum_is_kept():
     v, beta = Y.copy(), np.zeros(30)
-    _, violation, _ = pair_steps(block(0.1), v, beta, 1e-6, 10_000)
+    _, violation, _ = pairs(block(0.1), v, beta, 1e-6, 10_000)
     assert violation <= 1e-6
     assert abs(beta.sum()) < 1e-12
     assert np.count_nonzero(np.abs(beta) == 0.1) > 5
@@ -46,7 +47,7 @@ def test_twins_of_both_classes_do_not_divide_by_zero():
     lower, upper = np.array([0.0, -2.0]), np.array([2.0, 0.0])
     equal_rows = Block(K, np.ones(2), np.zeros(2), lower, upper, np.zeros(2))
     v, beta = np.array([1.0, -1.0]), np.zeros(2)
-    pair_steps(equal_rows, v, beta, 1e-3, 100)
+    pairs(equal_rows, v, beta, 1e-3, 100)
     np.testing.assert_array_equal(beta, [2.0, -2.0])
 
 
@@ -57,7 +58,7 @@ def test_single_precision_takes_the_same_first_steps(steps):
     betas = []
     for here in (wide, narrow):
         v, beta = Y.astype(here.K.dtype), np.zeros(30)
-        steps(here, v, beta, 1e-2, 10)
+        both(steps)[0](here, v, beta, 1e-2, 10)
         betas.append(beta)
     np.testing.assert_allclose(*betas, atol=1e-4)
 
@@ -66,7 +67,7 @@ def test_a_multiplier_a_rounding_away_from_its_bound_does_not_block_the_others()
     K = np.eye(3)
     lower, upper = np.array([0.0, 0.0, -1.0]), np.array([1.0, 1.0, 0.0])
     v, beta = np.array([2.0, 1.0, -1.0]), np.array([1.0 - 1e-16, 0.2, -0.5])
-    _, violation, moving = pair_steps(Block(K, np.ones(3), np.zeros(3), lower, upper, np.zeros(3)), v, beta, 1e-3, 100)
+    _, violation, moving = pairs(Block(K, np.ones(3), np.zeros(3), lower, upper, np.zeros(3)), v, beta, 1e-3, 100)
     assert moving
     assert violation <= 1e-3
     assert beta[0] == 1.0
@@ -77,5 +78,5 @@ def test_a_step_that_cannot_move_says_so():
     lower, upper = np.array([0.0, -1e20]), np.array([1e20, 0.0])
     stuck = Block(K, np.ones(2), np.zeros(2), lower, upper, np.zeros(2))
     v, beta = np.array([1.0, -1.0]), np.array([1e17, -1e17])
-    done, violation, moving = pair_steps(stuck, v, beta, 1e-3, 100)
+    done, violation, moving = pairs(stuck, v, beta, 1e-3, 100)
     assert (done, violation, moving) == (0, 2.0, False)
