@@ -34,7 +34,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import checks
-from maxmargin.checks import Rule
+from maxmargin.checks import Documented, Rule
 from maxmargin.core.rows import Array
 
 
@@ -51,7 +51,7 @@ class Statistics(Protocol):
         ...
 
 
-class NaiveBayes(ClassifierMixin, BaseEstimator):
+class NaiveBayes(Documented, ClassifierMixin, BaseEstimator):
     """A model says how its rows are checked and counted, what parameters and prior follow, and how they score.
 
     ``fit`` and ``partial_fit`` ask a draft, which knows the features of the rows at hand: messages name them.

@@ -35,11 +35,20 @@ from maxmargin.problems.solution import Point, Solution, Status, combine
 Estimator = TypeVar("Estimator")
 
 
+def worst_status(solutions: list[Solution]) -> str:
+    """How the worst of several solves ended."""
+    return str(_worst(solutions))
+
+
 class Report(NamedTuple):
-    """What a family of machines tells of its solves: attributes, and in words how near an unsolved one came."""
+    """What a family of machines tells of its solves: attributes, and in words how near an unsolved one came.
+
+    ``reason`` says why it was not solved.
+    """
 
     attributes: Callable[[Fitted], Attributes]
     promise: Callable[[list[Solution]], str]
+    reason: Callable[[list[Solution]], str] = worst_status
 
 
 OF_ONE_KERNEL = Report(kernel_report, kernel_promise)
@@ -73,7 +82,7 @@ def fit(
     if fitted.kept is not None:
         attributes["_kept"] = fitted.kept
     unit = attributes["reduction_"].unit if "reduction_" in attributes else "machines"
-    _warn_unsolved(estimator, fitted.solutions, unit, report.promise)
+    _warn_unsolved(estimator, fitted.solutions, unit, report)
     callbacks.end(seen | attributes)
     checks.commit(estimator, draft, attributes)
     return estimator
@@ -162,15 +171,13 @@ def _worst(solutions: list[Solution]) -> Status:
     return max((solution.status for solution in solutions), key=lambda status: status.severity)
 
 
-def _warn_unsolved(
-    estimator: Any, solutions: list[Solution], unit: str, promise: Callable[[list[Solution]], str]
-) -> None:
+def _warn_unsolved(estimator: Any, solutions: list[Solution], unit: str, report: Report) -> None:
     """A warning where a machine was not solved to ``tol``."""
     unsolved = sum(solution.status is not Status.CONVERGED for solution in solutions)
     if unsolved:
         of = "" if len(solutions) == 1 else f" ({unsolved} of {len(solutions)} {unit})"
         checks.warn_user(
-            f"{type(estimator).__name__} {_worst(solutions)}{of}. The model is kept{promise(solutions)} "
+            f"{type(estimator).__name__} {report.reason(solutions)}{of}. The model is kept{report.promise(solutions)} "
             f"(tol {estimator.tol:g}).",
             ConvergenceWarning,
         )

@@ -121,14 +121,15 @@ def _decide(sums, biases, out):
 
 
 @jit()
-def votes(decisions, n_classes):
-    """Number of pairs won by each class."""
+def votes(decisions, n_classes, zero_is_first=False):
+    """Number of pairs won by each class; a decision of zero is for the second one, or for the first."""
     won = np.zeros((len(decisions), n_classes))
     for i in range(len(decisions)):
         pair = 0
         for a in range(n_classes):
             for b in range(a + 1, n_classes):
-                won[i, a if decisions[i, pair] > 0 else b] += 1.0
+                first = decisions[i, pair] > 0 or (zero_is_first and decisions[i, pair] == 0)
+                won[i, a if first else b] += 1.0
                 pair += 1
     return won
 
@@ -137,10 +138,10 @@ def class_scores(decisions: Array, n_classes: int) -> Array:
     """One value per class whose order is that of the votes; equal votes are told apart by the summed decisions.
 
     The sum of decisions s is squeezed into (-1/3, 1/3) by s / (3 (|s| + 1)), as scikit-learn documents for
-    decision_function_shape="ovr".
+    decision_function_shape="ovr"; there a decision of zero is a vote for the first class.
     """
     confidence = _confidence(decisions, n_classes)
-    return votes(decisions, n_classes) + squeezed(confidence)
+    return votes(decisions, n_classes, True) + squeezed(confidence)
 
 
 @jit()

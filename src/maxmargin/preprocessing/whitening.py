@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import checks
-from maxmargin.checks import Rule
+from maxmargin.checks import Documented, Rule
 from maxmargin.core.rows import Array
 from maxmargin.preprocessing.moments import Moments, moments
 
@@ -41,7 +41,7 @@ class Spread(NamedTuple):
         return Spread(both, self.scatter + other.scatter + share * np.outer(apart, apart))
 
 
-class Whitener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Whitener(Documented, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Translate, scale and on request decorrelate features.
 
     A row becomes z = R^(-1/2) D^(-1) (x - m): m are the features' means, D their standard deviations, and R is the

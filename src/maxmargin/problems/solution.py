@@ -155,7 +155,14 @@ class Progress(NamedTuple):
 
 
 class Trace(tuple):
-    """The history of one solve: a tuple of ``Progress``."""
+    """The history of one solve: a tuple of ``Progress``.
+
+    Pickled without its seconds (they become NaN): those are of the run and not of the model, and equal fits have equal
+    pickles and hashes without them.
+    """
+
+    def __reduce__(self) -> Any:
+        return Trace, (tuple(seen._replace(seconds=math.nan) for seen in self),)
 
     def then(self, later: Trace) -> Trace:
         """The history, and that of a solve which went on from its end: iterations and seconds are counted on."""

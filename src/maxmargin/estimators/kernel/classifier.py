@@ -15,7 +15,7 @@ from maxmargin.checks import Rule
 from maxmargin.core import limits
 from maxmargin.core.rows import Array
 from maxmargin.estimators.crossfit import kernel_folds
-from maxmargin.estimators.fitting import OF_KERNELS, fit
+from maxmargin.estimators.fitting import OF_KERNELS, Report, fit
 from maxmargin.estimators.geometry import Hyperplanes
 from maxmargin.estimators.kernel.machine import KernelMachine
 from maxmargin.estimators.plans.classes import Classes, ClassTasks, in_pairs, read_classes
@@ -52,6 +52,7 @@ class KernelClassifier(Hyperplanes, Probable, ClassifierMixin, KernelMachine):
     reduction_: Reduction
     leave_one_out_bound_: float
     _fitted_as: str  # the multi_class of the last fit
+    _report: ClassVar[Report] = OF_KERNELS
     _grouped: ClassVar[bool] = False  # whether the rows of a class must come one after the other, for two classes too
 
     def __sklearn_tags__(self) -> Any:
@@ -138,7 +139,7 @@ class KernelClassifier(Hyperplanes, Probable, ClassifierMixin, KernelMachine):
             machines = kernel_folds(fitted, folds.number, rows, tasks.coefficients, pairs)
             return found | self._calibration(fitted, tasks.reduction, rows.target_ids, rows.weights, folds, machines)
 
-        return fit(self, draft, Given(X, y, sample_weight), plan, model, OF_KERNELS, more)
+        return fit(self, draft, Given(X, y, sample_weight), plan, model, self._report, more)
 
     # --- using the machine -------------------------------------------------------------------------------------------
 

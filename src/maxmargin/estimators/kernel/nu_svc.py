@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ import numpy as np
 from maxmargin import checks
 from maxmargin.checks import Rule
 from maxmargin.core.rows import Array
+from maxmargin.estimators.fitting import OF_KERNELS, Report, worst_status
 from maxmargin.estimators.kernel.classifier import CLASSIFIER_RULES, KernelClassifier
 from maxmargin.estimators.kernel.machine import KERNEL_RULES
 from maxmargin.estimators.plans.classes import Classes, ClassTasks
@@ -21,13 +23,30 @@ from maxmargin.machines.plan import as_solved
 from maxmargin.models import class_margin, largest_nu, nu_classifier, soft_margin
 from maxmargin.multiclass import Task
 from maxmargin.problems.box import BoxQP
-from maxmargin.problems.solution import Point, Progress, Solution
+from maxmargin.problems.solution import Point, Progress, Solution, Status
 
+NO_MARGIN = 1e-6  # violation of the undivided problem below which it is solved
 _RULES: dict[str, Rule] = {
     name: rule
     for name, rule in (KERNEL_RULES | CLASSIFIER_RULES | {"nu": checks.SHARE}).items()
     if name != "fit_intercept"
 }
+
+
+def _rho(point: Point) -> float:
+    """What a machine was divided by; 1 where there was nothing to divide."""
+    return (class_margin(point).width or 1.0) if len(point.biases) == 2 else 1.0
+
+
+def _reason(solutions: list[Solution]) -> str:
+    """Why a machine was not solved: where the undivided problem is, and rho vanishes, a share nu leaves no margin."""
+    stalled = [solution for solution in solutions if solution.status is Status.STALLED]
+    if any(
+        _rho(s.point) * s.certificate.violation <= NO_MARGIN or not math.isfinite(s.certificate.violation)
+        for s in stalled
+    ):
+        return "found no margin: with this nu the classes overlap (their reduced convex hulls meet); raise nu"
+    return worst_status(solutions)
 
 
 class NuSVC(KernelClassifier):
@@ -78,6 +97,7 @@ class NuSVC(KernelClassifier):
     multi_class: str = "ovo"
     code: str = "auto"
     fit_intercept: bool = True
+    _report: ClassVar[Report] = OF_KERNELS._replace(reason=_reason)
     _grouped: ClassVar[bool] = True
 
     def __init__(
@@ -142,11 +162,6 @@ class NuSVC(KernelClassifier):
     def _more(self, solutions: list[Solution]) -> Attributes:
         rho = np.array([_rho(solution.point) for solution in solutions])
         return {"rho_": float(rho[0]) if len(rho) == 1 else rho}
-
-
-def _rho(point: Point) -> float:
-    """What a machine was divided by; 1 where there was nothing to divide."""
-    return (class_margin(point).width or 1.0) if len(point.biases) == 2 else 1.0
 
 
 def _divided(coef: Array, biases: Array) -> tuple[Array, Array]:
