@@ -38,6 +38,11 @@ def _rho(point: Point) -> float:
     return (class_margin(point).width or 1.0) if len(point.biases) == 2 else 1.0
 
 
+def _has_no_margin(solution: Solution) -> bool:
+    violation = solution.certificate.violation
+    return math.isinf(violation) or _rho(solution.point) * violation <= NO_MARGIN
+
+
 def _reason(solutions: list[Solution]) -> str:
     """Why a machine was not solved: where the undivided problem is, and rho vanishes, a share nu leaves no margin."""
     stalled = [solution for solution in solutions if solution.status is Status.STALLED]
