@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from maxmargin import SVC, mercer
 from tests import helpers
@@ -20,7 +19,6 @@ ANSWERS = {
     "objects": (lambda K: np.full(K.shape, object()), "returned an object of type object"),
     "None in an array": (lambda K: np.where(np.eye(*K.shape, dtype=bool), None, K), "returned None"),
     "ragged lists": (lambda K: [[0.0] * (k + 1) for k in range(len(K) + 1)], "returned lists of different lengths"),
-    "a sparse matrix": (lambda K: sparse.csr_array(K), "returned an object of type csr_array"),
     "one row": (lambda K: K[0], r"returned an array of shape \("),
 }
 

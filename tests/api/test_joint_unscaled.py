@@ -6,15 +6,16 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
 from maxmargin import SVC, LinearSVC, Status
+from maxmargin.losses import Hinge, SquaredHinge
 from maxmargin.losses.multiclass import JointLoss
 from tests.joint_helpers import joint_optimum_by_clarabel
 
-JOINT = [(m, loss) for m in ("crammer_singer", "weston_watkins") for loss in ("hinge", "squared_hinge")]
+JOINT = [(m, loss) for m in ("crammer_singer", "weston_watkins") for loss in (Hinge(), SquaredHinge())]
 LONG = 20.0  # seconds after which a fit is given up here; all of them take a fraction of one
 
 
 def joint_loss(multi_class, loss):
-    return JointLoss(multi_class == "crammer_singer", loss == "squared_hinge")
+    return JointLoss(multi_class == "crammer_singer", isinstance(loss, SquaredHinge))
 
 
 def optimum(X, labels, C, multi_class, loss):

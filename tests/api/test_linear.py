@@ -133,7 +133,7 @@ def test_pipelines_searches_routing_and_feature_elimination():
         weighted = LinearSVC().set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
         weights = np.where(y == 0, 0.0, 1.0)
         scores = cross_validate(weighted, X, y, params={"sample_weight": weights}, cv=3, return_estimator=True)
-    assert all(list(fitted.classes_) == [1, 2] for fitted in scores["estimator"])
+    assert all(set(fitted.predict(X)) == {1, 2} for fitted in scores["estimator"])
     X, y = helpers.cancer()
     kept = RFE(LinearSVC(loss="hinge", C=0.1), n_features_to_select=5).fit(X, y)
     assert kept.support_.sum() == 5
@@ -305,8 +305,16 @@ def test_class_weights_and_huber_width():
 
 
 BAD = {
-    "C": (lambda: LinearSVC(C=-1.0).fit(*IRIS), "C must be a finite number > 0; got -1.0"),
-    "C infinite": (lambda: LinearSVC(C=np.inf).fit(*IRIS), "C must be a finite number > 0"),
+    "C": (lambda: LinearSVC(C=-1.0).fit(*IRIS), "C must be a number > 0, or infinity for the hard margin; got -1.0"),
+    "C infinite": (lambda: LinearSVC(C=np.inf).fit(*IRIS), r"The hard margin \(C = infinity\) has no solution"),
+    "C infinite and logistic": (
+        lambda: LinearSVC(C=np.inf, loss="logistic").fit(*IRIS),
+        "C=infinity is the hard margin, of loss 'hinge'",
+    ),
+    "C infinite, probability": (
+        lambda: LinearSVC(C=np.inf, probability=True).fit(*IRIS),
+        "C=infinity has no probabilities",
+    ),
     "loss": (lambda: LinearSVC(loss="hings").fit(*IRIS), "loss must be one of 'hinge'"),
     "loss object": (lambda: LinearSVC(loss=3).fit(*IRIS), "CustomLoss"),
     "penalty": (lambda: LinearSVC(penalty="l1", loss="hinge").fit(*IRIS), "takes loss 'squared_hinge' or 'logistic'"),

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from maxmargin import SVC, LinearSVC, Status
+from maxmargin.losses import Hinge, SquaredHinge
 from tests.clocks import every_look_takes_time
 from tests.estimator_checks import assert_passes_all_checks
 from tests.joint_helpers import blobs
@@ -27,7 +28,7 @@ IRIS = load_iris(return_X_y=True)
 CHECKED = [  # every way with the machine's own loss, joint machines also with the other one
     *[kind(multi_class=way) for kind in MACHINES for way in WAYS],
     *[SVC(multi_class=way, loss="squared_hinge") for way in JOINT],
-    *[LinearSVC(multi_class=way, loss="hinge") for way in JOINT],
+    *[LinearSVC(multi_class=way, loss=SquaredHinge()) for way in JOINT],
     *[SVC(multi_class="codes", code=code) for code in ("bits", "random")],
 ]
 
@@ -346,7 +347,7 @@ def test_rows_of_zeros_without_a_bias(kind):
     X, y = blobs(n=30)
     X[5] = X[6] = 0.0
     kernel = {"kernel": "linear"} if kind is SVC else {}
-    for loss in ("hinge", "squared_hinge"):
+    for loss in (Hinge(), SquaredHinge()):
         for multi_class in JOINT:
             machine = kind(multi_class=multi_class, loss=loss, fit_intercept=False, **kernel).fit(X, y)
             assert machine.status_ is Status.CONVERGED

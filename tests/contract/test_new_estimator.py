@@ -7,19 +7,20 @@ import pytest
 from sklearn.base import RegressorMixin, clone
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import NotFittedError
-from sklearn.svm import SVR, NuSVC, NuSVR, OneClassSVM
+from sklearn.svm import SVR
 
 from maxmargin import checks
 from maxmargin.core import limits
-from maxmargin.estimators.fitting import OneProblem, fit_one_problem
+from maxmargin.estimators.fitting import Lesson, OneProblem, fit_one_problem
 from maxmargin.estimators.kernel.machine import KERNEL_RULES, KernelMachine
+from maxmargin.estimators.plans.folds import no_folds
 from maxmargin.estimators.plans.kernel import read_rows, usual_bound_of
 from maxmargin.estimators.progress import Given
 from maxmargin.kernels import RBF
-from maxmargin.kernels.choice import takes_objects, takes_positions
+from maxmargin.kernels.choice import taken_by
 from maxmargin.losses import EpsilonInsensitive
-from maxmargin.models import Bias, class_margin, nu_classifier, nu_regression, one_class, regression, tube
-from maxmargin.problems.solution import Point, Status
+from maxmargin.models import Bias, regression
+from maxmargin.problems.solution import Status
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))
@@ -30,7 +31,7 @@ class TubeRegressor(RegressorMixin, KernelMachine):
     """Support vector regression: 1/2 ||w||^2 + sum_i C_i max(0, |y_i - f(x_i) - b| - epsilon)."""
 
     def __init__(self, C=1.0, epsilon=0.1, kernel="rbf", degree=3, gamma="scale", coef0=0.0, fit_intercept=True,
-                 shrinking=True, tol=1e-3, cache_size=None, max_iter=-1, time_limit=None, warm_start=False,
+                 solver="auto", shrinking=True, tol=1e-3, cache_size=None, max_iter=-1, time_limit=None, warm_start=False,
                  random_state=None, n_jobs=None, verbose=0, callback=None, interrupt="raise"):  # fmt: skip
         for name, value in locals().items():
             if name not in ("self", "__class__"):
@@ -41,17 +42,16 @@ class TubeRegressor(RegressorMixin, KernelMachine):
         begun = limits.now()
         checks.check_parameters(self, RULES)
         draft = checks.draft(self)
-        items, targets = checks.regression_data(draft, X, y, takes_objects(self.kernel), takes_positions(self.kernel))
+        items, targets = checks.regression_data(draft, X, y, taken_by(self.kernel))
         weights = checks.sample_weights(sample_weight, items.shape[0])
         rows = read_rows(self, items, weights, target_ids=np.unique(targets, return_inverse=True)[1])
-        numbers, costs, bias = rows.of(targets), self.C * rows.weights, Bias.of(self.fit_intercept)
-        loss = EpsilonInsensitive(self.epsilon)
+        numbers, C, bias, loss = rows.of(targets), self.C, Bias.of(self.fit_intercept), EpsilonInsensitive(self.epsilon)
 
-        def problem(gram):
-            return regression(gram, numbers, costs, loss, bias)
+        def problem(weights, gram):
+            return regression(gram, numbers, C * weights, loss, bias)
 
-        one = OneProblem(problem, bias, usual_bound_of(loss, costs))
-        return fit_one_problem(self, draft, Given(X, y, sample_weight), rows, one, begun)
+        lesson = Lesson(Given(X, y, sample_weight), rows, no_folds(len(numbers)), begun)
+        return fit_one_problem(self, draft, lesson, OneProblem(problem, bias, usual_bound_of(loss, C * rows.weights)))
 
     def predict(self, X):
         return self._decisions(X).ravel()
@@ -61,86 +61,6 @@ RULES = KERNEL_RULES | {
     "C": checks.Rule("a finite number > 0", lambda C: checks.positive(C) and checks.number(C)),
     "epsilon": checks.Rule("a number >= 0", lambda epsilon: checks.number(epsilon) and epsilon >= 0),
 }
-
-
-class Outliers(TubeRegressor):
-    """One-class machine: no targets, multipliers that add up to nu W, so that a linear one depends on the origin."""
-
-    @with_callbacks
-    def fit(self, X, y=None, sample_weight=None):
-        begun, draft = limits.now(), checks.draft(self)
-        items = checks.unlabelled_data(draft, X, reset=True)
-        weights = checks.sample_weights(sample_weight, items.shape[0])
-        rows = read_rows(self, items, weights, target_ids=np.zeros(items.shape[0], np.int64))
-        usual_bound = float(np.median(rows.weights))
-        one = OneProblem(lambda gram: one_class(gram, 0.23, rows.weights), Bias.FREE, usual_bound, movable=False)
-        return fit_one_problem(self, draft, Given(X, y, sample_weight), rows, one, begun)
-
-
-class NuSides(TubeRegressor):
-    """nu-SVC of labels -1 and +1: two groups, and a machine that is divided by rho."""
-
-    @with_callbacks
-    def fit(self, X, y, sample_weight=None):
-        begun, draft = limits.now(), checks.draft(self)
-        items, labels = checks.regression_data(draft, X, y)
-        rows = read_rows(self, items, np.ones(len(labels)), target_ids=(labels > 0).astype(np.int64))
-        signs = rows.of(labels)
-
-        def to_machine(coef, biases):
-            machine = class_margin(Point(beta=coef[0], biases=biases))
-            return machine.coef[None], np.array([machine.bias])
-
-        def problem(gram):
-            return nu_classifier(gram, signs, 0.47, rows.weights)
-
-        one = OneProblem(problem, Bias.FREE, 1.0, groups=2, to_machine=to_machine)
-        return fit_one_problem(self, draft, Given(X, y, sample_weight), rows, one, begun)
-
-
-class NuTube(TubeRegressor):
-    """nu-SVR: two multipliers for each row, on a doubled view of one matrix."""
-
-    @with_callbacks
-    def fit(self, X, y, sample_weight=None):
-        begun, draft = limits.now(), checks.draft(self)
-        items, targets = checks.regression_data(draft, X, y, square=takes_positions(self.kernel))
-        rows = read_rows(self, items, np.ones(len(targets)), np.unique(targets, return_inverse=True)[1])
-        numbers, costs = rows.of(targets), self.C * rows.weights
-
-        def to_machine(coef, biases):
-            machine = tube(Point(beta=coef[0], biases=biases))
-            return machine.coef[None], np.array([machine.bias])
-
-        def problem(gram):
-            return nu_regression(gram, numbers, 0.4, costs)
-
-        n = len(numbers)
-        one = OneProblem(problem, Bias.FREE, self.C, groups=2, multipliers=2 * n, to_machine=to_machine)
-        return fit_one_problem(self, draft, Given(X, y, sample_weight), rows, one, begun)
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
-def test_more_multipliers_than_rows_need_no_more(kernel):
-    """(Also for a matrix whose definiteness has to be tested: its problems are stated twice.)"""
-    given = X if kernel == "rbf" else RBF(0.5)(X)
-    found = NuTube(kernel=kernel, gamma=0.5).fit(given, Y)
-    other = NuSVR(gamma=0.5, nu=0.4, C=1.0, tol=1e-9).fit(X, Y)
-    np.testing.assert_allclose(found.predict(given), other.predict(X), atol=1e-5)
-    assert found.certificate_.relative_gap < 1e-6
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
-def test_other_constraints_need_no_more(kernel):
-    shifted = X + 3.0
-    found = Outliers(kernel=kernel).fit(shifted)
-    other = OneClassSVM(kernel=kernel, nu=0.23, tol=1e-9).fit(shifted)
-    np.testing.assert_allclose(found.predict(shifted), other.decision_function(shifted), rtol=1e-5, atol=1e-5)
-    assert found.certificate_.relative_gap < 1e-6
-    labels = np.where(Y > 0, 1.0, -1.0)
-    sides = NuSides(kernel=kernel).fit(shifted, labels)
-    peer = NuSVC(kernel=kernel, nu=0.47, tol=1e-9).fit(shifted, labels)
-    np.testing.assert_allclose(sides.predict(shifted), peer.decision_function(shifted), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])

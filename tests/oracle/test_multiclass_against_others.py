@@ -12,15 +12,16 @@ from sklearn.svm import SVC as TheirSVC
 from sklearn.svm import LinearSVC as Theirs
 
 from maxmargin import SVC, LinearSVC
+from maxmargin.losses import Hinge, SquaredHinge
 from maxmargin.losses.multiclass import JointLoss
 from tests.joint_helpers import blobs, features_of, joint_optimum_by_clarabel
 
-JOINT = [(m, loss) for m in ("crammer_singer", "weston_watkins") for loss in ("hinge", "squared_hinge")]
+JOINT = [(m, loss) for m in ("crammer_singer", "weston_watkins") for loss in (Hinge(), SquaredHinge())]
 SETS = {"iris": load_iris, "digits": load_digits}
 
 
 def joint_loss(multi_class, loss):
-    return JointLoss(multi_class == "crammer_singer", loss == "squared_hinge")
+    return JointLoss(multi_class == "crammer_singer", isinstance(loss, SquaredHinge))
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -28,7 +29,7 @@ def joint_loss(multi_class, loss):
 def test_crammer_singer_equals_liblinear(name, C):
     X, y = SETS[name](return_X_y=True)
     X = X / X.max()
-    ours = LinearSVC(multi_class="crammer_singer", loss="hinge", C=C, tol=1e-7, random_state=0).fit(X, y)
+    ours = LinearSVC(multi_class="crammer_singer", C=C, tol=1e-7, random_state=0).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         theirs = Theirs(multi_class="crammer_singer", C=C, tol=1e-9, max_iter=200_000, random_state=0).fit(X, y)
@@ -82,7 +83,7 @@ def test_the_linear_kernel_machine_is_the_same_machine(multi_class, loss):
     assert linear.certificate_.primal == pytest.approx(kernel.certificate_.primal, rel=1e-8)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=repr)
 @pytest.mark.parametrize("multi_class", ["crammer_singer", "weston_watkins"])
 def test_two_classes_are_one_machine_with_half_the_weights(multi_class, loss):
     """With k = 2 both losses are max(0, 1 - y (w_1 - w_0)'x)^p: a machine in w_1 - w_0 whose norm counts half."""

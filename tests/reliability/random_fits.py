@@ -22,6 +22,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SGDSVC, SGDSVR, SVC, CategoricalNB, GaussianNB, LinearSVC, LinearSVR, MultinomialNB, Status
+from maxmargin.core.rows import as_dense
+from maxmargin.losses import SquaredHinge
 from tests.reliability import stored_models
 from tests.reliability.stored_models import JOINT
 
@@ -111,8 +113,9 @@ def _linear_svc(rng: np.random.Generator) -> LinearSVC:
     penalty = "l1" if reduction not in JOINT and rng.random() < 0.15 else "l2"
     smooth = ["squared_hinge", "logistic"]
     losses = smooth if penalty == "l1" else ["hinge", "squared_hinge"] if reduction in JOINT else _CLASS_LOSSES
+    loss = str(rng.choice(losses))
     return LinearSVC(
-        loss=str(rng.choice(losses)),
+        loss=SquaredHinge() if reduction in JOINT and loss == "squared_hinge" else loss,
         penalty=penalty,
         multi_class=reduction,
         class_weight=_balanced(rng),
@@ -216,7 +219,8 @@ def not_finite(trial: Trial) -> list[str]:
     values = {name: getattr(model, name) for name in names if name in vars(model)}
     method = "decision_function" if hasattr(model, "decision_function") else "predict"
     values[method] = getattr(model, method)(trial.given)
-    numeric = {name: value for name, value in values.items() if np.asarray(value).dtype.kind == "f"}
+    numeric = {name: as_dense(value) for name, value in values.items()}
+    numeric = {name: value for name, value in numeric.items() if np.asarray(value).dtype.kind == "f"}
     return [f"{name} is not finite" for name, value in numeric.items() if not np.isfinite(value).all()]
 
 

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from maxmargin import SVC, LinearSVR
+from maxmargin.core.rows import as_dense
 from maxmargin.kernels import Precomputed
+from maxmargin.losses import SquaredHinge
 from tests.reliability import long_double
 from tests.reliability.long_double import Recomputed, wide
 
@@ -25,21 +27,31 @@ def recomputed(model: Any, X: Any, y: Any, weights: Any = None) -> list[Recomput
     weights = np.ones(len(y)) if weights is None else weights
     parts = model.certificate_.parts or (model.certificate_,)
     if isinstance(model, LinearSVR):
-        primal = _linear_primal(model, X, y, model.C * weights, model.coef_, model.intercept_[0])
+        primal = _linear_primal(model, X, y, model.C * weights, model.coef_, _biases(model)[0])
         return [Recomputed(primal, parts[0].dual, np.nan)]
     labels = np.searchsorted(model.classes_, y)
     costs = model.C * model.class_weight_[labels] * weights
     if isinstance(model, SVC):
         return _kernel_machines(model, X, labels, costs)
     if model.multi_class in JOINT:
-        maximum, squared = model.multi_class == JOINT[0], model.loss == "squared_hinge"
-        given = (labels, costs, model.coef_, model.intercept_, maximum, squared)
+        given = (labels, costs, model.coef_, _biases(model), model.multi_class == JOINT[0], _squared(model))
         return [Recomputed(long_double.linear_joint_primal(X, *given), parts[0].dual, np.nan)]
-    machines = zip(_sides(model, labels), model.coef_, model.intercept_, parts, strict=True)
+    machines = zip(_sides(model, labels), model.coef_, _biases(model), parts, strict=True)
     return [
         Recomputed(_linear_primal(model, X[rows], signs[rows], costs[rows], w, b), part.dual, np.nan)
         for (rows, signs), w, b, part in machines
     ]
+
+
+def _biases(model) -> Any:
+    """One for each machine; a linear machine without a bias stores the number 0."""
+    return np.broadcast_to(model.intercept_, (np.atleast_2d(model.coef_).shape[0],))
+
+
+def _squared(model) -> bool:
+    """Of a joint machine: a linear one of Crammer and Singer has the hinge whatever its loss is called."""
+    named = isinstance(model, SVC) or model.multi_class != JOINT[0]
+    return isinstance(model.loss, SquaredHinge) or (named and model.loss == "squared_hinge")
 
 
 def _linear_primal(model, X, y, costs, w, b) -> float:
@@ -105,7 +117,7 @@ def _coefficients(model, labels, number) -> Any:
 
     There the coefficients of a class's vectors in its pair with another one lie in the row of that one.
     """
-    coef, k = model.dual_coef_, len(model.classes_)
+    coef, k = as_dense(model.dual_coef_), len(model.classes_)
     if k == 2 or model.multi_class != "ovo":
         return coef[number]
     a, b = _pairs(k)[number]
@@ -114,7 +126,7 @@ def _coefficients(model, labels, number) -> Any:
 
 def _joint(model, labels, costs, cross, inner) -> Recomputed:
     """Two classes are stored as one: w_1 = -w_0 is half of what is shown."""
-    coef, biases = wide(model.dual_coef_).T, wide(model.intercept_)
+    coef, biases = wide(as_dense(model.dual_coef_)).T, wide(model.intercept_)
     if len(model.classes_) == 2:
         coef, biases = np.hstack([-coef, coef]) / 2.0, np.concatenate([-biases, biases]) / 2.0
     square = np.sum(coef * (inner @ coef))
@@ -122,5 +134,6 @@ def _joint(model, labels, costs, cross, inner) -> Recomputed:
         square = square + np.sum(coef.sum(axis=0) ** 2)
     B = np.zeros((len(labels), coef.shape[1]), np.longdouble)
     B[model.support_] = coef
-    maximum, squared = model.multi_class == JOINT[0], model.loss == "squared_hinge"
-    return long_double.joint_machine(labels, costs, B, square, cross @ coef + biases, maximum, squared)
+    return long_double.joint_machine(
+        labels, costs, B, square, cross @ coef + biases, model.multi_class == JOINT[0], _squared(model)
+    )

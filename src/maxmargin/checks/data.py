@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
@@ -103,16 +103,16 @@ def prediction_data(estimator: Any, X: Any, takes: Takes = Takes.VECTORS) -> Any
     if takes is Takes.OBJECTS and holds_objects(X):
         return as_objects(X)
     if takes is Takes.VALUES:
-        _refuse_raw_rows(estimator, X)
+        _refuse_raw_rows(estimator, check_array(X, **DENSE))
     return unlabelled_data(estimator, X, reset=False)
 
 
-def _refuse_raw_rows(estimator: Any, X: Any) -> None:
+def _refuse_raw_rows(estimator: Any, X: Array) -> None:
     """Rows of data where rows of kernel values are needed: 'X has 4 features' would not say what is wrong."""
-    width, n = np.shape(X)[-1] if np.ndim(X) == 2 else None, estimator.n_features_in_
-    if width is not None and width != n:
+    n = estimator.n_features_in_
+    if X.shape[1] != n:
         raise ValueError(
-            f"X has {width} features, but {type(estimator).__name__} is expecting {n} features as input: with "
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting {n} features as input: with "
             f"kernel='precomputed' X holds no data but the kernel matrix between the new rows and the {n} training "
             f"rows, of shape (rows, {n})."
         )

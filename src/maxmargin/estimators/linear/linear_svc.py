@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
+from sklearn.linear_model._base import SparseCoefMixin
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import checks
@@ -69,7 +70,7 @@ def _has_probabilities(model: Any) -> bool:
     return wants_probabilities(model) or hasattr(model, "calibration_") or _has_own_probabilities(model)
 
 
-class LinearSVC(Hyperplanes, Probable, ClassifierMixin, LinearMachine):
+class LinearSVC(Hyperplanes, Probable, ClassifierMixin, SparseCoefMixin, LinearMachine):
     """Linear classifier, solved to a certified relative duality gap.
 
     For two classes y in {-1, +1} it minimises
@@ -281,7 +282,7 @@ class LinearSVC(Hyperplanes, Probable, ClassifierMixin, LinearMachine):
 
     def _refuse_combinations(self) -> None:
         """Errors and warnings for parameters that do not go together."""
-        self._warn_idle_scaling()
+        self._warn_idle_scaling(bias_of(self))
         if self.penalty == "l1" and not (
             self.loss in _SPARSE_WEIGHTS or isinstance(self.loss, SquaredHinge | Logistic)
         ):
@@ -341,7 +342,8 @@ class LinearSVC(Hyperplanes, Probable, ClassifierMixin, LinearMachine):
         """
         if hasattr(self, "calibration_"):
             return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
-        return self.classes_[self.reduction_.winners(self._decisions(X))]
+        decisions = self._decisions(X)
+        return self.classes_[self.reduction_.winners(decisions)]
 
     @available(_has_probabilities, ADVICE + ", or take loss='logistic'")
     def predict_proba(self, X: Any) -> Array:

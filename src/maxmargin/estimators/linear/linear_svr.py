@@ -128,7 +128,7 @@ class LinearSVR(Intervals, RegressorMixin, LinearMachine):
         """
         begun = limits.now()
         checks.check_parameters(self, _RULES)
-        self._warn_idle_scaling()
+        self._warn_idle_scaling(Bias.of(self.fit_intercept))
         draft = checks.draft(self)
         rows, targets = checks.regression_data(draft, X, y)
         divided = self.intervals and not checks.integer(self.cv)

@@ -6,7 +6,6 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
-from sklearn.linear_model._base import SparseCoefMixin
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import checks
@@ -20,8 +19,8 @@ from maxmargin.problems.box import Bias
 from maxmargin.problems.solution import Certificate, Status
 
 
-class LinearMachine(KeepsForNextFit, Decides, Documented, SparseCoefMixin, CallbackSupportMixin, BaseEstimator):
-    """An estimator whose decisions are w'x + b. ``sparsify`` and ``densify`` change the form of ``coef_``."""
+class LinearMachine(KeepsForNextFit, Decides, Documented, CallbackSupportMixin, BaseEstimator):
+    """An estimator whose decisions are w'x + b."""
 
     C: float
     lam: float | None
@@ -46,9 +45,9 @@ class LinearMachine(KeepsForNextFit, Decides, Documented, SparseCoefMixin, Callb
         tags.input_tags.sparse = True
         return tags
 
-    def _warn_idle_scaling(self) -> None:
+    def _warn_idle_scaling(self, bias: Bias) -> None:
         """A free bias is not the weight of a constant feature."""
-        if self.intercept_scaling != 1 and Bias.of(self.fit_intercept) is Bias.FREE:
+        if self.intercept_scaling != 1 and bias is Bias.FREE:
             checks.warn_user(
                 f"{type(self).__name__}: intercept_scaling={self.intercept_scaling:g} has no effect on a free bias; "
                 "fit_intercept='regularized' is scikit-learn's bias, part of the norm and scaled by it."
