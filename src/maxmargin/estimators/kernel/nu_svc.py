@@ -127,7 +127,7 @@ class NuSVC(KernelClassifier):
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int = False,
         callback: Callable[[Progress], bool | None] | None = None,
         interrupt: str = "raise",
     ) -> None:

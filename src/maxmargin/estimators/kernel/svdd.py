@@ -89,7 +89,7 @@ class SVDD(NoveltyMachine):
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int = False,
         callback: Callable[[Progress], bool | None] | None = None,
         interrupt: str = "raise",
     ) -> None:

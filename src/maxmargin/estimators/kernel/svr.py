@@ -114,7 +114,7 @@ class SVR(KernelRegressor):
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int = False,
         callback: Callable[[Progress], bool | None] | None = None,
         interrupt: str = "raise",
     ) -> None:
