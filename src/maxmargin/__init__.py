@@ -68,7 +68,8 @@ _HOMES = {
 }
 _FOLDERS = (
     "bayes", "calibration", "certificates", "checks", "core", "estimators", "gram", "kernels", "lectures", "losses",
-    "machines", "models", "multiclass", "preprocessing", "problems", "report", "selection", "solvers", "textbook",
+    "machines", "models", "multiclass", "onnx", "preprocessing", "problems", "report", "selection", "solvers",
+    "textbook",
 )  # fmt: skip
 __all__ = [
     "SGDSVC",

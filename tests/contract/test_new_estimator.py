@@ -31,8 +31,9 @@ class TubeRegressor(RegressorMixin, KernelMachine):
     """Support vector regression: 1/2 ||w||^2 + sum_i C_i max(0, |y_i - f(x_i) - b| - epsilon)."""
 
     def __init__(self, C=1.0, epsilon=0.1, kernel="rbf", degree=3, gamma="scale", coef0=0.0, fit_intercept=True,
-                 solver="auto", shrinking=True, tol=1e-3, cache_size=None, max_iter=-1, time_limit=None, warm_start=False,
-                 random_state=None, n_jobs=None, verbose=0, callback=None, interrupt="raise"):  # fmt: skip
+                 solver="auto", shrinking=True, tol=1e-3, cache_size=None, max_iter=-1, time_limit=None,
+                 warm_start=False, random_state=None, n_jobs=None, verbose=0, callback=None,
+                 interrupt="raise"):  # fmt: skip
         for name, value in locals().items():
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
