@@ -15,7 +15,10 @@ from typing import Any, NamedTuple
 from maxmargin.core.files import whole_file
 from maxmargin.report.plots import save_figure
 
-LECTURES = ("note_000", "note_001", "note_002", "note_003", "note_004", "convergence", "errata")
+LECTURES = (
+    "note_000", "note_001", "note_002", "note_003", "note_004", "convergence", "regression", "shares", "novelty",
+    "errata",
+)  # fmt: skip
 
 
 class Table(NamedTuple):
