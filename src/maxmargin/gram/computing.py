@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -73,10 +74,11 @@ class KernelValues:
         """The points of ``rows``."""
         return self.source.points.take(self.index[rows])
 
-    def tile(self, left: Points, right: Points) -> Array:
+    def tile(self, left: Points, right: Points, dtype: Any = None) -> Array:
         """K(left, right), in this thread's scratch memory where the kernel is made of inner products."""
-        shape = (len(left), len(right))
-        return self.kernel.block(left, right, scratch("tile", shape, self.dtype) if self.kernel.uses_products else None)
+        if not self.kernel.uses_products:
+            return self.kernel.block(left, right)
+        return self.kernel.block(left, right, scratch("tile", (len(left), len(right)), dtype or self.dtype))
 
     def place(self, left: Points, right: Points, out: Array, slots: Array, first: int) -> None:
         """out[slots_a, first + b] = K(left_a, right_b). Writes: out."""
@@ -163,6 +165,29 @@ class KernelValues:
 
         with self._counted(len(rows) * self.n):
             thread_map(tile, self.columns, self.n_jobs)
+
+    def add_products(self, rows: Array, V: Array, sums: Array, exact: bool = False) -> None:
+        """sums[rows] += K[rows, rows] @ V[rows] for several columns; ``exact`` in float64. Writes: sums.
+
+        Each pair of tiles is computed once: T = K(a, b) adds T V_b to the sums of a, and T'V_a to those of b.
+        """
+        side = TILE if isinstance(self.source.points, Vectors) else STREAMED_ROWS
+        parts = [rows[first : first + side] for first in range(0, len(rows), side)]
+        dtype = np.dtype(np.float64) if exact else self.dtype
+        take, V = self.source.exact if exact else self.source.points.take, V.astype(dtype, copy=False)
+
+        def tile(pair: tuple[Array, Points, Array]) -> Array:
+            part, left, other = pair
+            K = self.tile(left, left if other is part else take(self.index[other]), dtype)
+            if other is not part:
+                sums[other] += K.T @ V[part]
+            return K @ V[other]
+
+        with self._counted(sum(len(part) * (len(rows) - k * side) for k, part in enumerate(parts))):
+            for k, part in enumerate(parts):
+                left = take(self.index[part])
+                for piece in thread_map(tile, [(part, left, other) for other in parts[k:]], self.n_jobs):
+                    sums[part] += piece
 
     # --- float64, from the data themselves ---------------------------------------------------------------------------
 

@@ -300,6 +300,28 @@ class Gram:
             else:
                 self._rows().add_many(self.stored(rows[group]), some[group], out, self.n_jobs)
 
+    def product(self, V: Array, exact: bool = False) -> Array:
+        """K V for several columns, summed in float64; with ``exact`` the kernel values are float64, too.
+
+        Rows are stored as far as the budget allows; of the others each pair is computed once, and again next time.
+        """
+        out, rest = np.zeros(V.shape), np.arange(self.n)
+        exact = exact and self.dtype != np.float64
+        if self.capacity and not exact:
+            self._fill_store()
+            self._rows().add_products(V.astype(self.dtype), out, self.n_jobs)
+            rest = np.flatnonzero(self._rows().slot_of < 0)
+        self._values.add_products(rest, V, out, exact)
+        return out
+
+    def _fill_store(self) -> None:
+        """Store all rows, or as many as there is room for; those that are there stay."""
+        if self.residence is Residence.WHOLE:
+            self.whole()
+            return
+        missing = np.flatnonzero(self._rows().slot_of < 0)
+        self.stored(missing[: max(0, self.capacity - (self.n - len(missing)))])
+
     # --- what certificates ask ---------------------------------------------------------------------------------------
 
     def scores(self, beta: Array, exact: bool = False) -> tuple[Array, Array]:

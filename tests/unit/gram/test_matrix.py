@@ -73,3 +73,47 @@ def test_a_kernel_function_is_evaluated_once_per_pair():
 def test_a_tiny_budget_still_holds_a_tiny_problem():
     few = Gram(RBF(0.3), X[:50], budget=10)
     np.testing.assert_allclose(few.whole(), FULL[:50, :50], atol=1e-12)
+
+
+@pytest.mark.parametrize("residence", Residence)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_products_with_several_columns(residence, n_jobs):
+    V = np.random.default_rng(5).normal(size=(N, 7))
+    gram = Gram(RBF(0.3), X, budget=BUDGETS[residence], n_jobs=n_jobs)
+    if residence is Residence.CACHED:
+        gram.stored(np.array([500, 3, 77]))  # rows that are there already stay, wherever they are
+    for _ in range(2):
+        np.testing.assert_allclose(gram.product(V), FULL @ V, rtol=1e-10, atol=1e-11)
+    assert np.count_nonzero(gram.stored_values.any(axis=1)) == gram.capacity
+    one = Gram(RBF(0.3), X, budget=BUDGETS[residence], n_jobs=1)
+    np.testing.assert_array_equal(one.product(V), Gram(RBF(0.3), X, budget=BUDGETS[residence], n_jobs=2).product(V))
+
+
+def test_a_product_computes_each_pair_once_and_stored_rows_never_again():
+    streamed, cached = (Gram(RBF(0.3), X, budget=BUDGETS[kind]) for kind in (Residence.STREAMED, Residence.CACHED))
+    V = np.ones((N, 1))
+    streamed.product(V)
+    assert streamed.values_computed == 512 * 600 + 88 * 88  # tiles of 512 rows: a, a; a, b; b, b
+    cached.product(V)
+    cached.values_computed = 0
+    cached.product(V)
+    assert cached.values_computed == (N - cached.capacity) ** 2
+
+
+@pytest.mark.large
+def test_exact_products_have_no_error_of_float32():
+    many = np.random.default_rng(2).normal(size=(1500, 4))
+    V = np.random.default_rng(3).normal(size=(1500, 3))
+    gram = Gram(RBF(0.1), many, accuracy=1e-3)
+    assert gram.dtype == np.float32
+    expected = RBF(0.1)(many) @ V
+    np.testing.assert_allclose(gram.product(V, exact=True), expected, rtol=1e-10, atol=1e-11)
+    rough = np.abs(gram.product(V) - expected).max()
+    assert 1e-8 < rough < 1e-3
+
+
+def test_products_of_kernel_functions():
+    function = GramFunction(lambda A, B: A @ B.T)
+    for budget in (None, 8 * N * 10):
+        gram = Gram(function, X, budget=budget)
+        np.testing.assert_allclose(gram.product(X), X @ (X.T @ X), rtol=1e-10)
