@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from maxmargin.certificates import Margins as Margins
     from maxmargin.certificates import certify as certify
     from maxmargin.certificates import margins as margins
+    from maxmargin.decomposition import KernelPCA as KernelPCA
     from maxmargin.estimators import SGDSVC as SGDSVC
     from maxmargin.estimators import SGDSVR as SGDSVR
     from maxmargin.estimators import SVC as SVC
@@ -44,6 +45,7 @@ _HOMES = {
     "CategoricalNB": "maxmargin.bayes",
     "GaussianNB": "maxmargin.bayes",
     "MultinomialNB": "maxmargin.bayes",
+    "KernelPCA": "maxmargin.decomposition",
     "Whitener": "maxmargin.preprocessing",
     "Bias": "maxmargin.problems.box",
     "BoxQP": "maxmargin.problems.box",
@@ -57,8 +59,8 @@ _HOMES = {
     "soft_margin": "maxmargin.models",
 }
 _FOLDERS = (
-    "bayes", "certificates", "checks", "core", "estimators", "gram", "kernels", "lectures", "losses", "machines",
-    "models", "multiclass", "preprocessing", "problems",
+    "bayes", "certificates", "checks", "core", "decomposition", "estimators", "gram", "kernels", "lectures", "losses",
+    "machines", "models", "multiclass", "preprocessing", "problems",
     "report", "selection", "solvers", "textbook",
 )  # fmt: skip
 __all__ = [
@@ -70,6 +72,7 @@ __all__ = [
     "CategoricalNB",
     "Certificate",
     "GaussianNB",
+    "KernelPCA",
     "LinearSVC",
     "LinearSVR",
     "Margins",

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
@@ -102,6 +102,31 @@ def first_entry(estimator: Any, X: Any, wrong: Any) -> str:
     """Which feature has which value in which row, for the first entry that is wrong."""
     row, feature = (int(places[0]) for places in wrong.nonzero())
     return f"{feature_label(estimator, feature)} is {X[row, feature]} in row {row}"
+
+
+def unlabelled_training_data(estimator: Any, X: Any, objects: bool, square: bool) -> Any:
+    """X of a fit that has no targets; see ``_pairs`` for ``objects`` and ``square``."""
+    if objects and holds_objects(X):
+        for name in OF_VALIDATION:  # of an earlier fit on numbers: objects have no features
+            vars(estimator).pop(name, None)
+        return as_objects(X)
+    rows = unlabelled_data(estimator, X, reset=True, layout=DENSE if square else _LAYOUT)
+    if square and rows.shape[0] != rows.shape[1]:
+        raise ValueError(
+            f"With kernel='precomputed' X must be the square matrix of all kernel values between training rows; "
+            f"got shape {rows.shape}."
+        )
+    return rows
+
+
+def component_data(estimator: Any, X: Any, width: int) -> Array:
+    """Rows of components, as ``transform`` makes them."""
+    layout: Layout = {"dtype": (np.float64, np.float32), "order": "C"}
+    rows = check_array(X, **layout)
+    if rows.shape[1] != width:
+        name = type(estimator).__name__
+        raise ValueError(f"X has {rows.shape[1]} components, but {name} was fitted with {width}.")
+    return rows
 
 
 def feature_label(estimator: Any, feature: int) -> str:
