@@ -364,7 +364,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 f"KernelPCA: {kernel!r} is not positive semidefinite on these rows: the centred kernel matrix has the "
                 f"eigenvalue {least:.2g} beside {largest:.2g}. Negative ones count as zero."
             )
-        values = np.where(pairs.values > ZERO * largest, pairs.values, 0.0)
+        rounding = float(np.finfo(np.float64).eps) * len(pairs.vectors) * pairs.size
+        values = np.where(pairs.values > max(ZERO * largest, rounding), pairs.values, 0.0)
         kept = values > 0 if self.remove_zero_eig or self.n_components is None else np.ones(len(values), bool)
         vectors = np.ascontiguousarray(pairs.vectors[:, kept])
         return pairs._replace(values=values[kept], vectors=vectors, residuals=pairs.residuals[kept])

@@ -20,7 +20,8 @@ from maxmargin.decomposition.projection import Projection
 from maxmargin.kernels import RBF, Kernel
 from maxmargin.kernels.points import Points
 
-CHUNK = 256  # components that are brought back together
+CHUNK = 256  # points that are brought back together,
+CHUNK_VALUES = 1 << 21  # or fewer, so that their kernel values take 16 MB
 STEPS = 200
 NEIGHBOURS = 8  # training rows that are tried as starts, beside their mean
 LEAST_STEP = 2.0**-10  # share of the way to the fixed point
@@ -45,14 +46,15 @@ class Preimages:
     def find(self, Y: Array, n_jobs: int) -> Array:
         """A row for each row of components."""
         out = np.empty((len(Y), self._X.shape[1]))
+        step = max(1, min(CHUNK, CHUNK_VALUES // self._X.shape[0]))
 
         def chunk(first: int) -> None:
-            part = slice(first, first + CHUNK)
+            part = slice(first, first + step)
             g = Y[part] @ self._coef + self._constant
             out[part] = self._climbed(g, self._started(g, Y[part]))
 
         with blas_held():
-            thread_map(chunk, range(0, len(Y), CHUNK), n_jobs)
+            thread_map(chunk, range(0, len(Y), step), n_jobs)
         return out
 
     def _started(self, g: Array, Y: Array) -> Array:

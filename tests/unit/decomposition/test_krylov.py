@@ -14,7 +14,7 @@ SPECTRA = {
     "clustered": np.repeat([3.0, 2.0, 1.0, 0.0], [4, 4, N - 16, 8]) + 0.01 * np.arange(N)[::-1] / N,
     "repeated": np.repeat([5.0, 4.0, 1.0], [3, 4, N - 7]),
     "rank 4": np.r_[4.0, 3.0, 2.0, 1.0, np.zeros(N - 4)],
-    "indefinite": np.linspace(2.0, -3.0, N),
+    "indefinite": np.r_[2.0, 1.8, 1.6, 1.5, 1.3, 1.1, np.linspace(0.8, -3.0, N - 6)],
     "zero": np.zeros(N),
 }
 

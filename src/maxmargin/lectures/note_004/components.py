@@ -180,7 +180,8 @@ def _linear_share(X: Array, y: Array, new: Array, labels: Array) -> float:
 def draw_component(axes: Any, model: KernelPCA, X: Array, y: Array) -> None:
     """The first component as a function in the plane."""
     frame(axes, X)
-    ticks = np.linspace(*axes.get_xlim(), 90), np.linspace(*axes.get_ylim(), 90)
+    (x0, x1), (y0, y1) = axes.get_xlim(), axes.get_ylim()
+    ticks = np.linspace(x0, x1, 90), np.linspace(y0, y1, 90)
     values = model.transform(np.stack(np.meshgrid(*ticks), axis=-1).reshape(-1, 2))[:, 0].reshape(90, 90)
     axes.contourf(*ticks, values, levels=12, cmap="viridis", alpha=0.85)
     points(axes, X, y, size=9)
