@@ -70,7 +70,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     Every fit carries its proof: ``residuals_`` are |A u - lambda u|, from one product with A in float64 after the
     solver has ended. Some eigenvalue of A lies within the residual of each of ``eigenvalues_``, and within
     residual^2 / gap where the others are at least gap away; the angle between u and the true vectors has a sine of at
-    most residual / gap.
+    most residual / gap. That no larger eigenvalue was missed is not proved, but what could be missing of a positive
+    semidefinite kernel is bounded: 1 minus the sum of ``explained_variance_ratio_``, of the trace.
 
     Parameters
     ----------
@@ -261,13 +262,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
         """The components of the rows that they are learned from: sqrt(lambda) u."""
         self.fit(X, y, **fit_params)
-        return self._as_given(self._own_components(), self.X_fit_)
+        return _as_given(self._own_components(), self.X_fit_)
 
     def transform(self, X: Any) -> Array:
         """Components of rows, in the precision of X: sum_i u_i k(x_i, x) / sqrt(lambda) + constant."""
         check_is_fitted(self)
         X = checks.prediction_data(self, X, self.kernel_.of_objects)
-        return self._as_given(self._projection.of(X, self, effective_jobs(self.n_jobs)), X)
+        return _as_given(self._projection.of(X, self, effective_jobs(self.n_jobs)), X)
 
     def inverse_transform(self, X: Any) -> Array:
         """Rows whose components are X, or nearly so; see ``inverse``.
@@ -286,14 +287,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Y, n_jobs = checks.component_data(self, X, len(self.eigenvalues_)), effective_jobs(self.n_jobs)
         if self._searches and isinstance(self.kernel_, RBF):
             search = Preimages(self.kernel_, self.X_fit_, self._own_components(), self._projection)
-            return self._as_given(search.find(Y, n_jobs), Y)
+            return _as_given(search.find(Y, n_jobs), Y)
         if not hasattr(self, "dual_coef_"):
             raise NotFittedError(
                 f"KernelPCA was fitted without a way back for {self.kernel_!r}: set fit_inverse_transform=True "
                 "before fit, for a regression on vectors of numbers, or use kernel='rbf', which needs none."
             )
         back = Expansion(self.kernel_, self.X_transformed_fit_, None, self.dual_coef_.T, 0.0, False)
-        return self._as_given(scorer_of(back).decisions(Y, np.zeros(self.dual_coef_.shape[1]), n_jobs), Y)
+        return _as_given(scorer_of(back).decisions(Y, np.zeros(self.dual_coef_.shape[1]), n_jobs), Y)
 
     # --- parts of a fit ----------------------------------------------------------------------------------------------
 
@@ -374,6 +375,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Of the training rows."""
         return self.eigenvectors_ * np.sqrt(self.eigenvalues_)
 
-    def _as_given(self, out: Array, X: Any) -> Array:
-        """In the precision of X."""
-        return out.astype(np.float32) if X.dtype == np.float32 else out
+
+def _as_given(out: Array, X: Any) -> Array:
+    """In the precision of X."""
+    return out.astype(np.float32) if X.dtype == np.float32 else out
