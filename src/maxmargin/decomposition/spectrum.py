@@ -21,7 +21,7 @@ from maxmargin.decomposition.krylov import Goal, block_lanczos, block_power, rit
 from maxmargin.decomposition.matrices import Centred, KernelRows, Matrix
 from maxmargin.decomposition.tall import combined, inner
 from maxmargin.gram import Gram
-from maxmargin.gram.budget import CHUNK_SHARE, Residence
+from maxmargin.gram.budget import CHUNK_SHARE
 from maxmargin.kernels import Linear
 
 TOL32, TOL64 = 1e-6, 1e-10  # residuals that will do, relative to the largest eigenvalue, by the type of kernel values
@@ -193,19 +193,18 @@ def _start(A: Centred, count: int, seed: int) -> Array:
     of 50 instead of 30 columns; from a sample 6, or 5.)
     """
     K, rng = A.matrix, np.random.default_rng(seed)
-    streamed = isinstance(K, Gram) and K.residence is not Residence.WHOLE
+    streamed = isinstance(K, Gram) and not K.pair_tiles().complete
     width = min(count * (1 + streamed) + EXTRA, K.n // 2)
     noise = A.about_mean(rng.normal(size=(K.n, width)))
     if not isinstance(K, Gram) or K.n < 4 * SAMPLE or width > SAMPLE // 2:
         return noise
     rows = np.sort(rng.choice(K.n, SAMPLE, replace=False))
-    if not streamed:
-        K.whole()
     square = K.submatrix(rows)
     V = np.zeros((K.n, width))
     V[rows] = _of_matrix(square, A.centers, width)[1]
     K.give_back(square)
     extended = A.about_mean(K.many_scores(V))
+    K.release()  # the rows of the sample
     lengths = np.linalg.norm(extended, axis=0)
     return extended / np.where(lengths > 0, lengths, 1.0) + START_NOISE / math.sqrt(K.n) * noise
 

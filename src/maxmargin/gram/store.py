@@ -13,7 +13,6 @@ from maxmargin.gram.tiles import add_rows
 
 SUM_COLUMNS = 2048  # columns of a sum over stored rows: 16 KB of float64 sums stay in the L1 cache
 SUM_ROWS = 1024  # rows of such a sum between two looks at the clock
-PRODUCT_ROWS = 512  # rows of a product with several columns, a piece of work of some milliseconds
 
 
 class RowCounters(NamedTuple):
@@ -110,33 +109,3 @@ class RowStore:
             out[columns] += self.values[slots, columns].T @ weights
 
         thread_map(part, range(0, len(self.slot_of), SUM_COLUMNS), n_jobs)
-
-    def add_products(self, V: Array, out: Array, n_jobs: int) -> None:
-        """out += all products K_ij V_j whose row i or column j is in the store. Writes: out.
-
-        Of row i in the store these are all of it; of another row i those with a column j in the store, K_ij = K_ji.
-        """
-        held = np.flatnonzero(self.slot_of >= 0)
-        groups = [held[first : first + PRODUCT_ROWS] for first in range(0, len(held), PRODUCT_ROWS)]
-        edges = [slice(first, first + SUM_COLUMNS) for first in range(0, len(self.slot_of), SUM_COLUMNS)]
-
-        def along(rows: Array) -> None:
-            at = _run(self.slot_of[rows])
-            for columns in edges:
-                out[rows] += self.values[at, columns] @ V[columns]
-
-        def across(columns: slice) -> None:
-            others = self.slot_of[columns] < 0
-            if others.any():
-                some = out[columns]
-                for rows in groups:
-                    some[others] += (self.values[_run(self.slot_of[rows]), columns].T @ V[rows])[others]
-
-        thread_map(along, groups, n_jobs)
-        thread_map(across, [] if self.complete else edges, n_jobs)
-
-
-def _run(slots: Array) -> Array | slice:
-    """The same slots as a slice, which copies nothing, where they follow one another."""
-    first = int(slots[0])
-    return slice(first, first + len(slots)) if (np.diff(slots) == 1).all() else slots

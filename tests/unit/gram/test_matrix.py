@@ -75,29 +75,35 @@ def test_a_tiny_budget_still_holds_a_tiny_problem():
     np.testing.assert_allclose(few.whole(), FULL[:50, :50], atol=1e-12)
 
 
-@pytest.mark.parametrize("residence", Residence)
+TILES = {"all": 6 << 20, "some": 3 << 20, "none": 8 * N * 10}
+
+
+@pytest.mark.parametrize("kept", TILES)
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_products_with_several_columns(residence, n_jobs):
+def test_products_with_several_columns(kept, n_jobs):
     V = np.random.default_rng(5).normal(size=(N, 7))
-    gram = Gram(RBF(0.3), X, budget=BUDGETS[residence], n_jobs=n_jobs)
-    if residence is Residence.CACHED:
-        gram.stored(np.array([500, 3, 77]))  # rows that are there already stay, wherever they are
+    gram = Gram(RBF(0.3), X, budget=TILES[kept], n_jobs=n_jobs)
+    assert gram.pair_tiles().complete == (kept == "all")
     for _ in range(2):
         np.testing.assert_allclose(gram.product(V), FULL @ V, rtol=1e-10, atol=1e-11)
-    assert np.count_nonzero(gram.stored_values.any(axis=1)) == gram.capacity
-    one = Gram(RBF(0.3), X, budget=BUDGETS[residence], n_jobs=1)
-    np.testing.assert_array_equal(one.product(V), Gram(RBF(0.3), X, budget=BUDGETS[residence], n_jobs=2).product(V))
+    one = Gram(RBF(0.3), X, budget=TILES[kept], n_jobs=1)
+    np.testing.assert_array_equal(one.product(V), gram.product(V))
+    some = gram.part([slice(300, 600), slice(10, 200)], TILES[kept])  # rows in another order
+    rows = np.r_[300:600, 10:200]
+    np.testing.assert_allclose(some.product(V[rows]), FULL[np.ix_(rows, rows)] @ V[rows], rtol=1e-10, atol=1e-11)
 
 
-def test_a_product_computes_each_pair_once_and_stored_rows_never_again():
-    streamed, cached = (Gram(RBF(0.3), X, budget=BUDGETS[kind]) for kind in (Residence.STREAMED, Residence.CACHED))
-    V = np.ones((N, 1))
-    streamed.product(V)
-    assert streamed.values_computed == 512 * 600 + 88 * 88  # tiles of 512 rows: a, a; a, b; b, b
-    cached.product(V)
-    cached.values_computed = 0
-    cached.product(V)
-    assert cached.values_computed == (N - cached.capacity) ** 2
+@pytest.mark.parametrize(("kept", "again"), [("all", 0), ("some", 88 * 600), ("none", 512 * 600 + 88 * 88)])
+def test_a_product_computes_each_pair_once_and_what_is_kept_never_again(kept, again):
+    gram, V = Gram(RBF(0.3), X, budget=TILES[kept]), np.ones((N, 1))
+    gram.product(V)
+    assert gram.values_computed == 512 * 600 + 88 * 88  # parts a, b of 512 and 88 rows: a, a; a, b; b, b
+    gram.values_computed = 0
+    gram.product(V)
+    assert gram.values_computed == again
+    gram.tidy()
+    gram.product(V)
+    assert gram.values_computed == again + 512 * 600 + 88 * 88
 
 
 @pytest.mark.large
