@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from maxmargin.certificates import Margins as Margins
     from maxmargin.certificates import certify as certify
     from maxmargin.certificates import margins as margins
+    from maxmargin.decomposition import KernelPCA as KernelPCA
     from maxmargin.estimators import SGDSVC as SGDSVC
     from maxmargin.estimators import SGDSVR as SGDSVR
     from maxmargin.estimators import SVC as SVC
@@ -54,6 +55,7 @@ _HOMES = {
     "CategoricalNB": "maxmargin.bayes",
     "GaussianNB": "maxmargin.bayes",
     "MultinomialNB": "maxmargin.bayes",
+    "KernelPCA": "maxmargin.decomposition",
     "Whitener": "maxmargin.preprocessing",
     "Bias": "maxmargin.problems.box",
     "BoxQP": "maxmargin.problems.box",
@@ -67,9 +69,9 @@ _HOMES = {
     "soft_margin": "maxmargin.models",
 }
 _FOLDERS = (
-    "bayes", "calibration", "certificates", "checks", "core", "estimators", "gram", "kernels", "lectures", "losses",
-    "machines", "models", "multiclass", "onnx", "preprocessing", "problems", "report", "selection", "solvers",
-    "textbook",
+    "bayes", "calibration", "certificates", "checks", "core", "decomposition", "estimators", "gram", "kernels",
+    "lectures", "losses", "machines", "models", "multiclass", "onnx", "preprocessing", "problems", "report",
+    "selection", "solvers", "textbook",
 )  # fmt: skip
 __all__ = [
     "SGDSVC",
@@ -82,6 +84,7 @@ __all__ = [
     "CategoricalNB",
     "Certificate",
     "GaussianNB",
+    "KernelPCA",
     "LinearSVC",
     "LinearSVR",
     "Margins",

@@ -19,7 +19,7 @@ import json, sys
 for number, example in enumerate(json.load(sys.stdin), 1):  # in one process, but none sees the names of another
     exec(compile(example, f"{sys.argv[1]}, example {number}", "exec"), {"__name__": "__main__"})
 """
-PAGES = ["README.md", "docs/index.md", "docs/linear.md", "docs/multiclass.md", "docs/bayes.md"]
+PAGES = ["README.md", "docs/index.md", "docs/linear.md", "docs/multiclass.md", "docs/bayes.md", "docs/decomposition.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -141,7 +141,7 @@ def test_the_example_of_the_start_page_prints_what_the_page_says(capsys):
     assert said[:6] == printed[:6]  # accuracy, primal and dual value; the gap is rounding
 
 
-@pytest.mark.parametrize("page", ["index", "linear", "multiclass", "bayes"])
+@pytest.mark.parametrize("page", ["index", "linear", "multiclass", "bayes", "decomposition"])
 def test_code_fits_the_page(page):
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```(?:python|text)?\n(.*?)```", text, re.DOTALL)

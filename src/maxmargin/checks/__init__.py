@@ -5,15 +5,16 @@ from maxmargin.checks.data import (
     DENSE,
     DENSE_OF_ANY_NUMBERS,
     Layout,
+    component_data,
     feature_label,
     first_entry,
     further_data,
     non_negative,
-    novelty_data,
     prediction_data,
     regression_data,
     training_data,
     unlabelled_data,
+    unlabelled_training_data,
 )
 from maxmargin.checks.documented import Documented
 from maxmargin.checks.parameters import (
@@ -52,6 +53,7 @@ __all__ = [
     "check_parameters",
     "class_costs",
     "commit",
+    "component_data",
     "draft",
     "feature_label",
     "finite_total",
@@ -61,7 +63,6 @@ __all__ = [
     "keep",
     "known_labels",
     "non_negative",
-    "novelty_data",
     "number",
     "numbers",
     "one_of",
@@ -72,6 +73,7 @@ __all__ = [
     "stream_classes",
     "training_data",
     "unlabelled_data",
+    "unlabelled_training_data",
     "warn_user",
     "weighted",
 ]

@@ -56,7 +56,7 @@ def _pairs(estimator: Any, X: Any, y: Any, takes: Takes, reset: bool = True, **t
     return _as_taken(rows, takes), y
 
 
-def novelty_data(estimator: Any, X: Any, takes: Takes) -> Any:
+def unlabelled_training_data(estimator: Any, X: Any, takes: Takes) -> Any:
     """X as rows of a fit that has no targets."""
     if takes is Takes.OBJECTS and holds_objects(X):
         return _objects(estimator, X)
@@ -131,6 +131,16 @@ def first_entry(estimator: Any, X: Any, wrong: Any) -> str:
     """Which feature has which value in which row, for the first entry that is wrong."""
     row, feature = (int(places[0]) for places in wrong.nonzero())
     return f"{feature_label(estimator, feature)} is {X[row, feature]} in row {row}"
+
+
+def component_data(estimator: Any, X: Any, width: int) -> Array:
+    """Rows of components, as ``transform`` makes them."""
+    layout: Layout = {"dtype": (np.float64, np.float32), "order": "C"}
+    rows = check_array(X, **layout)
+    if rows.shape[1] != width:
+        name = type(estimator).__name__
+        raise ValueError(f"X has {rows.shape[1]} components, but {name} was fitted with {width}.")
+    return rows
 
 
 def feature_label(estimator: Any, feature: int) -> str:

@@ -6,9 +6,11 @@ import enum
 from typing import NamedTuple
 
 from maxmargin.core import memory
+from maxmargin.problems.sizes import SMALL_ROWS
 
 MEMORY_FRACTION = 0.25
 MOST_MEMORY = 1 << 30
+SMALL_BUDGET = 1 << 26
 LEAST_ROWS = 256  # a store of fewer rows is not worth keeping
 LEAST_WORKING = 64
 CHUNK_SHARE = 4  # one part in this many of the budget is for the working sets of the solver
@@ -37,6 +39,16 @@ def default_budget() -> int:
     50 features: 14.0 s with 4 GB, 6.6 s with 1 GB).
     """
     return int(min(MOST_MEMORY, MEMORY_FRACTION * memory.available()))
+
+
+def granted(asked: int | None, n: int) -> int:
+    """What the kernel values of ``n`` rows may take: what is asked for, otherwise the default.
+
+    Small problems do not wait for the system to tell how much is free.
+    """
+    if asked is not None:
+        return asked
+    return SMALL_BUDGET if n <= SMALL_ROWS else default_budget()
 
 
 def plan(n: int, itemsize: int, budget: int, picked: bool) -> Plan:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ TILE = 512  # 512 x 512 float32 values are 1 MB: a tile stays in the L2 cache be
 FEW_ROWS = 128
 WIDE = 64
 STREAMED_ROWS = 1024  # rows that are computed, used and thrown away between two looks at the clock
+LEFT_PARTS = 4  # parts of the rows that share what is prepared for another one in a product
 VALUE_SECONDS = 3e-9  # of one kernel value, until it is measured
 
 
@@ -60,7 +62,7 @@ class KernelValues:
         return TILE if isinstance(self.source.points, Vectors) else max(1, points)
 
     @contextmanager
-    def _counted(self, values: int) -> Iterator[None]:
+    def counted(self, values: int) -> Iterator[None]:
         """Around work that computes this many values. Sets: count, rate."""
         begun = limits.now()
         yield
@@ -73,10 +75,11 @@ class KernelValues:
         """The points of ``rows``."""
         return self.source.points.take(self.index[rows])
 
-    def tile(self, left: Points, right: Points) -> Array:
+    def tile(self, left: Points, right: Points, dtype: Any = None) -> Array:
         """K(left, right), in this thread's scratch memory where the kernel is made of inner products."""
-        shape = (len(left), len(right))
-        return self.kernel.block(left, right, scratch("tile", shape, self.dtype) if self.kernel.uses_products else None)
+        if not self.kernel.uses_products:
+            return self.kernel.block(left, right)
+        return self.kernel.block(left, right, scratch("tile", (len(left), len(right)), dtype or self.dtype))
 
     def place(self, left: Points, right: Points, out: Array, slots: Array, first: int) -> None:
         """out[slots_a, first + b] = K(left_a, right_b). Writes: out."""
@@ -99,7 +102,7 @@ class KernelValues:
             place_both(self.tile(points[a], points[b]), K, parts[a].start, parts[b].start)
 
         corners = [(a, b) for a in range(len(parts)) for b in range(a, len(parts))]
-        with self._counted(sum(len(points[a]) * len(points[b]) for a, b in corners)):
+        with self.counted(sum(len(points[a]) * len(points[b]) for a, b in corners)):
             thread_map(tile, corners, self.n_jobs)
 
     def fill_block(self, rows: Array, others: Array, out: Array, places: Array, first: int) -> None:
@@ -110,7 +113,7 @@ class KernelValues:
             group = slice(begin, begin + TILE)
             self.place(self.points(rows[group]), right, out, places[group], first)
 
-        with self._counted(len(rows) * len(others)):
+        with self.counted(len(rows) * len(others)):
             thread_map(part, range(0, len(rows), TILE), self.n_jobs)
 
     # --- whole rows and their sums -----------------------------------------------------------------------------------
@@ -127,7 +130,7 @@ class KernelValues:
                 if weights is not None and sums is not None:  # while the tile is in the cache
                     add_rows(out, slots[group], weights[group], sums, first, first + len(right))
 
-        with self._counted(len(rows) * self.n):
+        with self.counted(len(rows) * self.n):
             groups = self._groups(rows)
             thread_map(tile, self.columns, self.n_jobs)
 
@@ -143,7 +146,7 @@ class KernelValues:
             for group, left in groups:
                 add_rows(self.tile(left, right), np.arange(len(left)), weights[group], sums[first:], 0, len(right))
 
-        with self._counted(len(rows) * self.n):
+        with self.counted(len(rows) * self.n):
             groups = self._groups(rows)
             thread_map(tile, self.columns, self.n_jobs)
 
@@ -161,7 +164,7 @@ class KernelValues:
             first, right = column
             sums[first : first + len(right)] += self.tile(left, right).T @ weights
 
-        with self._counted(len(rows) * self.n):
+        with self.counted(len(rows) * self.n):
             thread_map(tile, self.columns, self.n_jobs)
 
     # --- float64, from the data themselves ---------------------------------------------------------------------------
@@ -189,6 +192,81 @@ class KernelValues:
             thread_map(tile, range(0, len(rows), TILE), self.n_jobs)
         self.count += len(rows) * len(support)
         return scores
+
+
+class PairTiles:
+    """The tiles K(a, b) of all pairs a <= b of parts of the rows: the upper half of K, which is enough for products.
+
+    Those that fit into ``room`` bytes are kept from one product to the next, the others are computed each time; with
+    ``exact`` in float64, from the data themselves. ``size`` is the number of values that are kept.
+    """
+
+    def __init__(self, values: KernelValues, room: int = 0, exact: bool = False) -> None:
+        self._values, self._dtype = values, np.dtype(np.float64) if exact else values.dtype
+        self._take = values.source.exact if exact else values.source.points.take
+        side = TILE if isinstance(values.source.points, Vectors) else STREAMED_ROWS
+        self._parts = [slice(first, min(first + side, values.n)) for first in range(0, values.n, side)]
+        self._index = [_as_slice(values.index[part]) for part in self._parts]
+        lengths = np.array([part.stop - part.start for part in self._parts], np.int64)
+        above, right = np.triu_indices(len(lengths))
+        self._number = np.full((len(lengths), len(lengths)), -1)
+        self._number[above, right] = np.arange(len(above))
+        self._ends = np.cumsum(lengths[above] * lengths[right])
+        kept = int(np.searchsorted(self._ends, room // self._dtype.itemsize, side="right"))
+        self.size, self.complete = int(self._ends[kept - 1]) if kept else 0, kept == len(above)
+        self._filled, self._memory = np.zeros(kept, bool), np.empty(0, self._dtype)
+
+    def keep_in(self, memory: Array) -> None:
+        """Where ``size`` values are to be kept. Sets: the memory."""
+        self._memory = memory.reshape(-1)
+
+    def add_product(self, V: Array, sums: Array) -> None:
+        """sums += K V for several columns. Writes: sums.
+
+        T = K(a, b) adds T V_b to the sums of a, and T'V_a to those of b.
+        """
+        parts, V = self._parts, V.astype(self._dtype, copy=False)
+        with self._values.counted(self._missing()):
+            for first in range(0, len(parts), LEFT_PARTS):
+                lefts = [(a, self._take(self._index[a])) for a in range(len(parts))[first : first + LEFT_PARTS]]
+
+                def column(b: int, lefts: list[tuple[int, Points]] = lefts) -> list[Array]:
+                    right, pieces = self._take(self._index[b]), []
+                    for a, left in lefts[: b + 1 - lefts[0][0]]:
+                        T = self._tile(a, b, left, right)
+                        if a < b:
+                            sums[parts[b]] += T.T @ V[parts[a]]
+                        pieces.append(T @ V[parts[b]])
+                    return pieces
+
+                for pieces in thread_map(column, range(first, len(parts)), self._values.n_jobs):
+                    for a, piece in enumerate(pieces, first):
+                        sums[parts[a]] += piece
+
+    def _missing(self) -> int:
+        """Values that the next product computes."""
+        sizes, kept = np.diff(self._ends, prepend=0), len(self._filled)
+        return int(sizes[kept:].sum() + sizes[:kept][~self._filled].sum())
+
+    def _tile(self, a: int, b: int, left: Points, right: Points) -> Array:
+        """K(a, b) from memory, into memory, or where there is none in this thread's scratch memory."""
+        number, shape = int(self._number[a, b]), (len(left), len(right))
+        if number >= len(self._filled):
+            return self._values.tile(left, right, self._dtype)
+        end = int(self._ends[number])
+        tile = self._memory[end - shape[0] * shape[1] : end].reshape(shape)
+        if not self._filled[number]:
+            kernel = self._values.kernel
+            made = kernel.block(left, right, tile if kernel.uses_products else None)
+            if made is not tile:
+                tile[:] = made
+            self._filled[number] = True
+        return tile
+
+
+def _as_slice(index: Array) -> Array | slice:
+    """The same rows as a slice, which copies nothing, where they follow one another."""
+    return slice(int(index[0]), int(index[-1]) + 1) if (np.diff(index) == 1).all() else index
 
 
 def in_parts(work: Callable[[int, int], None], n: int, n_jobs: int) -> None:

@@ -17,8 +17,8 @@ import numpy as np
 from maxmargin.core import limits
 from maxmargin.core.rows import NO_ROWS, Array
 from maxmargin.gram import definiteness as mercer
-from maxmargin.gram.budget import Residence, base_budget, default_budget, plan, view_plan
-from maxmargin.gram.computing import KernelValues, in_parts
+from maxmargin.gram.budget import CHUNK_SHARE, Residence, base_budget, default_budget, plan, view_plan
+from maxmargin.gram.computing import KernelValues, PairTiles, in_parts
 from maxmargin.gram.loans import Loans
 from maxmargin.gram.sharing import SharedBlocks
 from maxmargin.gram.source import Source
@@ -73,6 +73,7 @@ class Gram:
         self._loans = Loans()
         self._views: WeakSet[View] = WeakSet()
         self._store: RowStore | None = None
+        self._tiles: PairTiles | None = None
         self._sum_rate = Rate(SUM_SECONDS, unknown=self.kernel.of_objects)
         self._definite: Definiteness | None = None
 
@@ -136,7 +137,7 @@ class Gram:
         """The same matrix for another thread: it reads these rows, all of them stored, and has memory of its own."""
         other = copy.copy(self)
         other._loans, other._values, other._sum_rate = Loans(), self._values.alone(), copy.copy(self._sum_rate)
-        other._views = WeakSet()
+        other._views, other._tiles = WeakSet(), None
         return other
 
     def view(self, index: Array) -> View:
@@ -170,7 +171,8 @@ class Gram:
         self._loans.give_back(array)
 
     def tidy(self) -> None:
-        """Give working sets and all that views have back to the pool; the stored rows stay."""
+        """Give working sets, tiles and all that views have back to the pool; the stored rows stay."""
+        self._tiles = None
         for view in self._views:
             view.forget()
             if view.base is not self:
@@ -305,6 +307,20 @@ class Gram:
                 self._values.add_many(rows[group], some[group], out)
             else:
                 self._rows().add_many(self.stored(rows[group]), some[group], out, self.n_jobs)
+
+    def pair_tiles(self) -> PairTiles:
+        """The upper half of K for products, as much of it as the budget holds beside working memory."""
+        if self._tiles is None:
+            self._tiles = PairTiles(self._values, self.budget - self.budget // CHUNK_SHARE)
+            self._tiles.keep_in(self.borrow((1, self._tiles.size)))
+        return self._tiles
+
+    def product(self, V: Array, exact: bool = False) -> Array:
+        """K V for several columns, summed in float64; with ``exact`` also its kernel values are float64."""
+        tiles = PairTiles(self._values, exact=True) if exact and self.dtype != np.float64 else self.pair_tiles()
+        out = np.zeros(V.shape)
+        tiles.add_product(V, out)
+        return out
 
     # --- what certificates ask ---------------------------------------------------------------------------------------
 

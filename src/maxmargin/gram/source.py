@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.core import rows as storage
-from maxmargin.core.rows import Array, DenseRows
+from maxmargin.core.rows import Array, DenseRows, Index
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.points import Points, Vectors, centre_of, narrow
 from maxmargin.problems.sizes import SMALL_ROWS
@@ -69,7 +69,7 @@ class Source:
         rows = self.points.rows
         return rows.values.nbytes if isinstance(rows, DenseRows) else rows.data.nbytes + rows.indices.nbytes
 
-    def exact(self, index: Array) -> Points:
+    def exact(self, index: Index) -> Points:
         """Points in float64 at ``index``, from the user's own data where the tiles are float32."""
         if self.dtype == np.float64:
             return self.points.take(index)

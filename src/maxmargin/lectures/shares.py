@@ -37,7 +37,7 @@ def nu_fractions() -> Shown:
     X, y = data.moons(150, 0.35, seed=1)
     keep = np.concatenate([np.flatnonzero(y > 0)[:50], np.flatnonzero(y < 0)])  # 50 of one class, more of the other
     X, y = X[keep], y[keep]
-    largest = 2.0 * min(np.mean(y > 0), np.mean(y < 0))
+    largest = 2.0 * float(min(np.mean(y > 0), np.mean(y < 0)))
     shares = np.linspace(0.15, largest, 20)
     machines = [NuSVC(nu=float(nu), kernel=KERNEL).fit(X, y) for nu in shares]
     errors = np.array([np.mean(y * m.decision_function(X) < 1.0 - EDGE) for m in machines])

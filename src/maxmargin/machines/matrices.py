@@ -18,25 +18,21 @@ from maxmargin.core.buffers import POOL
 from maxmargin.core.rows import NO_ROWS, Array
 from maxmargin.core.threads import available_cores
 from maxmargin.gram import Gram
-from maxmargin.gram.matrix import Residence, default_budget
+from maxmargin.gram.budget import Residence, granted
 from maxmargin.gram.sharing import SharedBlocks, affordable
 from maxmargin.kernels import Linear
 from maxmargin.kernels.points import centre_of, shifted
 from maxmargin.machines.plan import Job, KernelPlan
 from maxmargin.machines.warm import KeptRows, fingerprint
 from maxmargin.problems.box import Bias
-from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.solvers.box.smo import STEP_ROUNDING
 
-SMALL_BUDGET = 1 << 26
 SHARED_PART = 4  # one part in this many of the budget is for values that several pairs of classes share
 
 
 def bytes_for_values(plan: KernelPlan) -> int:
-    """Memory for all kernel values; small problems do not wait for the system to tell how much is free."""
-    if plan.memory is not None:
-        return plan.memory
-    return SMALL_BUDGET if plan.n <= SMALL_ROWS else default_budget()
+    """Memory for all kernel values."""
+    return granted(plan.memory, plan.n)
 
 
 class Matrices:

@@ -73,3 +73,53 @@ def test_a_kernel_function_is_evaluated_once_per_pair():
 def test_a_tiny_budget_still_holds_a_tiny_problem():
     few = Gram(RBF(0.3), X[:50], budget=10)
     np.testing.assert_allclose(few.whole(), FULL[:50, :50], atol=1e-12)
+
+
+TILES = {"all": 6 << 20, "some": 3 << 20, "none": 8 * N * 10}
+
+
+@pytest.mark.parametrize("kept", TILES)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_products_with_several_columns(kept, n_jobs):
+    V = np.random.default_rng(5).normal(size=(N, 7))
+    gram = Gram(RBF(0.3), X, budget=TILES[kept], n_jobs=n_jobs)
+    assert gram.pair_tiles().complete == (kept == "all")
+    for _ in range(2):
+        np.testing.assert_allclose(gram.product(V), FULL @ V, rtol=1e-10, atol=1e-11)
+    one = Gram(RBF(0.3), X, budget=TILES[kept], n_jobs=1)
+    np.testing.assert_array_equal(one.product(V), gram.product(V))
+    some = gram.part([slice(300, 600), slice(10, 200)], TILES[kept])  # rows in another order
+    rows = np.r_[300:600, 10:200]
+    np.testing.assert_allclose(some.product(V[rows]), FULL[np.ix_(rows, rows)] @ V[rows], rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize(("kept", "again"), [("all", 0), ("some", 88 * 600), ("none", 512 * 600 + 88 * 88)])
+def test_a_product_computes_each_pair_once_and_what_is_kept_never_again(kept, again):
+    gram, V = Gram(RBF(0.3), X, budget=TILES[kept]), np.ones((N, 1))
+    gram.product(V)
+    assert gram.values_computed == 512 * 600 + 88 * 88  # parts a, b of 512 and 88 rows: a, a; a, b; b, b
+    gram.values_computed = 0
+    gram.product(V)
+    assert gram.values_computed == again
+    gram.tidy()
+    gram.product(V)
+    assert gram.values_computed == again + 512 * 600 + 88 * 88
+
+
+@pytest.mark.large
+def test_exact_products_have_no_error_of_float32():
+    many = np.random.default_rng(2).normal(size=(1500, 4))
+    V = np.random.default_rng(3).normal(size=(1500, 3))
+    gram = Gram(RBF(0.1), many, accuracy=1e-3)
+    assert gram.dtype == np.float32
+    expected = RBF(0.1)(many) @ V
+    np.testing.assert_allclose(gram.product(V, exact=True), expected, rtol=1e-10, atol=1e-11)
+    rough = np.abs(gram.product(V) - expected).max()
+    assert 1e-8 < rough < 1e-3
+
+
+def test_products_of_kernel_functions():
+    function = GramFunction(lambda A, B: A @ B.T)
+    for budget in (None, 8 * N * 10):
+        gram = Gram(function, X, budget=budget)
+        np.testing.assert_allclose(gram.product(X), X @ (X.T @ X), rtol=1e-10)

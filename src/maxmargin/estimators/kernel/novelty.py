@@ -70,7 +70,7 @@ class NoveltyMachine(OutlierMixin, KernelMachine):
         begun = limits.now()
         checks.check_parameters(self, NOVELTY_RULES)
         draft = checks.draft(self)
-        items = checks.novelty_data(draft, X, taken_by(self.kernel))
+        items = checks.unlabelled_training_data(draft, X, taken_by(self.kernel))
         weights = checks.sample_weights(sample_weight, items.shape[0])
         rows = read_rows(self, items, weights, np.zeros(items.shape[0], np.int64))
         lesson = Lesson(Given(X, y, sample_weight), rows, no_folds(len(rows.target_ids)), begun)

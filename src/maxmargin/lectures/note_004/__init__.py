@@ -7,6 +7,7 @@ lines of the note. The algorithms are in `maxmargin.textbook`; the machine for w
 """
 
 from maxmargin.lectures.note_004.boundaries import alphas_and_slacks, good_boundaries
+from maxmargin.lectures.note_004.components import denoised_digits, dual_components, unrolled_components
 from maxmargin.lectures.note_004.feature_spaces import angles, lifting, quadratic_map
 from maxmargin.lectures.note_004.kernels_gallery import kernel_gallery, mercer_map
 from maxmargin.lectures.note_004.machines_at_work import applications, black_art
@@ -36,4 +37,7 @@ DEMONSTRATIONS = (
     applications,
     black_art,
     tanks,
+    dual_components,
+    unrolled_components,
+    denoised_digits,
 )
