@@ -22,17 +22,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import LinearSVC, LinearSVR, Status, regularization_path
-from maxmargin.losses import HuberHinge
+from maxmargin.losses import Huber, HuberHinge, PowerHinge
 from tests import helpers
 from tests.clocks import every_look_takes_time
 from tests.estimator_checks import assert_passes_all_checks
 
 IRIS = load_iris(return_X_y=True)
 CLASS_LOSSES = ["hinge", "squared_hinge", "logistic", "huber_hinge"]
-NUMBER_LOSSES = ["epsilon_insensitive", "squared_epsilon_insensitive"]
+NUMBER_LOSSES = ["epsilon_insensitive", "squared_epsilon_insensitive", "huber"]
 BIASES = [True, False, "regularized"]
 CHECKED = [  # every loss, and every bias of one loss: a bias is the same for all
-    *[LinearSVC(loss=loss) for loss in CLASS_LOSSES],
+    *[LinearSVC(loss=loss) for loss in (*CLASS_LOSSES, PowerHinge(1.2))],
     *[LinearSVC(fit_intercept=bias) for bias in BIASES[1:]],
     *[LinearSVC(loss=loss, penalty="l1") for loss in ("squared_hinge", "logistic")],
     *[LinearSVR(loss=loss) for loss in NUMBER_LOSSES],
@@ -73,6 +73,20 @@ class LeastSquares:
 
     def conjugate(self, y, s):
         return s * y + 0.5 * s**2
+
+
+def test_the_ends_of_the_powers_are_the_hinge_and_its_square():
+    X, y = helpers.overlapping(120)
+    for p, loss in ((1, "hinge"), (1.0, "hinge"), (2, "squared_hinge")):
+        power, named = LinearSVC(loss=PowerHinge(p), C=0.5).fit(X, y), LinearSVC(loss=loss, C=0.5).fit(X, y)
+        np.testing.assert_array_equal(power.coef_, named.coef_)
+        assert power.solver_ == named.solver_
+    for wrong in (PowerHinge(0.9), PowerHinge(2.1), PowerHinge(np.nan), Huber()):
+        with pytest.raises(ValueError, match="loss must be one of"):
+            LinearSVC(loss=wrong).fit(X, y)
+    for wrong in (Huber(0.0), Huber(-1.0), Huber(1.0, -0.1), PowerHinge(1.5)):
+        with pytest.raises(ValueError, match="loss must be one of"):
+            LinearSVR(loss=wrong).fit(X, y)
 
 
 def test_a_loss_of_ones_own():

@@ -16,7 +16,7 @@ CHECKED = [
     *[SGDSVC(loss=loss) for loss in ("hinge", "squared_hinge", "logistic")],
     SGDSVC(fit_intercept=False),
     SGDSVC(batch_size=5),
-    *[SGDSVR(loss=loss) for loss in ("epsilon_insensitive", "squared_epsilon_insensitive")],
+    *[SGDSVR(loss=loss) for loss in ("epsilon_insensitive", "squared_epsilon_insensitive", "huber")],
 ]
 
 

@@ -49,7 +49,7 @@ LINEAR_MACHINES = [
     ],
     *[
         LinearSVR(loss=loss, fit_intercept=bias, epsilon=epsilon)
-        for loss, bias in itertools.product(["epsilon_insensitive", "squared_epsilon_insensitive"], BIASES)
+        for loss, bias in itertools.product(["epsilon_insensitive", "squared_epsilon_insensitive", "huber"], BIASES)
         for epsilon in (0.0, 0.1)
     ],
 ]

@@ -64,9 +64,11 @@ def loss_of(name, y, z, epsilon):
     if name == "huber_hinge":
         room = np.maximum(1.5 - y * z, 0.0)
         return np.where(room < 1.0, room**2 / 2.0, 1.0 - y * z)
-    regression = name.endswith("epsilon_insensitive")
+    regression = name.endswith("epsilon_insensitive") or name == "huber"
     short = np.abs(y - z) - wide(epsilon) if regression else 1.0 - y * z
     short = np.maximum(short, 0.0)
+    if name == "huber":
+        return np.where(short < 1.0, short**2 / 2.0, short - 0.5)
     return short**2 if name.startswith("squared") else short
 
 

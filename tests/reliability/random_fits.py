@@ -125,7 +125,7 @@ _CLASS_LOSSES = ["hinge", "squared_hinge", "logistic", "huber_hinge"]
 
 
 def _linear_svr(rng: np.random.Generator) -> LinearSVR:
-    loss = str(rng.choice(["epsilon_insensitive", "squared_epsilon_insensitive"]))
+    loss = str(rng.choice(["epsilon_insensitive", "squared_epsilon_insensitive", "huber"]))
     return LinearSVR(loss=loss, epsilon=float(rng.choice([0.0, 0.1, 1.0])), random_state=0, **_common(rng))
 
 

@@ -50,9 +50,10 @@ class CustomLoss(Protocol):
         ...
 
 
-def sound(loss: tuple[Any, ...]) -> bool:
-    """Whether the parameters of a built-in loss are finite numbers >= 0."""
-    return all(isinstance(size, Real) and 0.0 <= float(size) < math.inf for size in loss)
+def sound(loss: Any) -> bool:
+    """Whether the parameters of a built-in loss are finite numbers >= 0, or within what the loss declares instead."""
+    least, most = getattr(loss, "within", (0.0, math.inf))
+    return all(isinstance(size, Real) and math.isfinite(size) and least <= float(size) <= most for size in loss)
 
 
 @generic_of_numbers

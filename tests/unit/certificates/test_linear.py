@@ -7,13 +7,29 @@ from hypothesis import strategies as st
 
 from maxmargin.certificates import certify
 from maxmargin.certificates.linear import balanced, best_bias, row_multipliers
-from maxmargin.losses import EpsilonInsensitive, Hinge, HuberHinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
+from maxmargin.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    HuberHinge,
+    Logistic,
+    PowerHinge,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+)
 from maxmargin.losses.base import dual_step, total
 from maxmargin.problems.box import Bias
 from maxmargin.problems.solution import Point
 from tests.linear_helpers import BIASES, LOSSES, data, name_of, optimum_by_clarabel, problem
 
-CONIC = [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1), SquaredEpsilonInsensitive(0.1)]
+CONIC = [
+    Hinge(),
+    SquaredHinge(),
+    PowerHinge(1.5),
+    EpsilonInsensitive(0.1),
+    SquaredEpsilonInsensitive(0.1),
+    Huber(0.3, 0.1),
+]
 
 
 def some_multipliers(task, rng):
@@ -37,10 +53,11 @@ def defined(loss, y, z):
     if isinstance(loss, HuberHinge):
         m = y * z
         return np.where(m < 1 - loss.h, 1 - m, np.where(m > 1 + loss.h, 0.0, (1 + loss.h - m) ** 2 / (4 * loss.h)))
-    if isinstance(loss, Hinge | SquaredHinge):
-        short = np.maximum(0.0, 1 - y * z)
-    else:
-        short = np.maximum(0.0, np.abs(y - z) - loss.epsilon)
+    short = np.maximum(0.0, 1 - y * z if loss.one_sided else np.abs(y - z) - loss.epsilon)
+    if isinstance(loss, Huber):
+        return np.where(short < loss.delta, short**2 / (2 * loss.delta), short - loss.delta / 2)
+    if isinstance(loss, PowerHinge):
+        return short**loss.p
     return short**2 if isinstance(loss, SquaredHinge | SquaredEpsilonInsensitive) else short
 
 
@@ -95,7 +112,9 @@ def test_gaps_are_sums_of_terms_that_are_never_negative(loss, seed, size):
         assert by_definition(task, X, v) >= value - proof.gap * (1.0 + 1e-9)
 
 
-@pytest.mark.parametrize("loss", [SquaredHinge(), Logistic(), SquaredEpsilonInsensitive(0.2)], ids=name_of)
+@pytest.mark.parametrize(
+    "loss", [SquaredHinge(), Logistic(), PowerHinge(1.3), SquaredEpsilonInsensitive(0.2), Huber()], ids=name_of
+)
 def test_smooth_losses_have_half_the_squared_gradient_as_gap(loss):
     X, y = data(loss)
     task = problem(X, y, loss, Bias.NONE)

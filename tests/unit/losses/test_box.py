@@ -7,6 +7,7 @@ from maxmargin import SVC
 from maxmargin.losses import (
     EpsilonInsensitive,
     Hinge,
+    Huber,
     HuberHinge,
     Logistic,
     SquaredEpsilonInsensitive,
@@ -16,7 +17,7 @@ from maxmargin.losses.base import conjugate
 from maxmargin.losses.box import box_of, has_box
 
 LABELS = [Hinge(), SquaredHinge(), HuberHinge(0.5), HuberHinge(0.05)]
-NUMBERS = [EpsilonInsensitive(0.0), EpsilonInsensitive(0.3), SquaredEpsilonInsensitive(0.3)]
+NUMBERS = [EpsilonInsensitive(0.0), EpsilonInsensitive(0.3), SquaredEpsilonInsensitive(0.3), Huber(0.5, 0.2)]
 CASES = [(loss, y) for loss in LABELS for y in (-1.0, 1.0)] + [(loss, y) for loss in NUMBERS for y in (-2.0, 0.7)]
 
 

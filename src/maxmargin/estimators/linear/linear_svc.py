@@ -16,7 +16,7 @@ from maxmargin import checks
 from maxmargin.core import limits
 from maxmargin.core.rows import Array
 from maxmargin.estimators.fitting import OF_WEIGHTS, fit
-from maxmargin.estimators.linear.rules import LINEAR_RULES, is_loss
+from maxmargin.estimators.linear.rules import CLASS_LOSSES, LINEAR_RULES, class_loss, is_loss
 from maxmargin.estimators.plans.classes import Classes, read_classes
 from maxmargin.estimators.plans.linear import cost_of, linear_plan, linear_starts
 from maxmargin.estimators.plans.reductions import RULES as MULTICLASS_RULES
@@ -24,7 +24,7 @@ from maxmargin.estimators.plans.reductions import bias_of, is_joint, joint_loss,
 from maxmargin.estimators.plans.warm import KeepsForNextFit
 from maxmargin.estimators.probabilities import probabilities
 from maxmargin.estimators.progress import Attributes, Given
-from maxmargin.losses import Hinge, HuberHinge, Logistic, SquaredHinge
+from maxmargin.losses import Logistic, SquaredHinge
 from maxmargin.machines import Job, Machine
 from maxmargin.machines.joint import linear_job
 from maxmargin.machines.linear import few_merged
@@ -35,13 +35,7 @@ from maxmargin.problems.design import Design
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Certificate, Point, Progress, Status
 
-_LOSSES: dict[str, Callable[[], Any]] = {
-    "hinge": Hinge,
-    "squared_hinge": SquaredHinge,
-    "logistic": Logistic,
-    "huber_hinge": HuberHinge,
-}
-_RULES = LINEAR_RULES | MULTICLASS_RULES | {"loss": is_loss(True, *_LOSSES)}
+_RULES = LINEAR_RULES | MULTICLASS_RULES | {"loss": is_loss(True, *CLASS_LOSSES)}
 _SPARSE_WEIGHTS = ("squared_hinge", "logistic")
 
 
@@ -71,7 +65,8 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
     ----------
     loss : {"hinge", "squared_hinge", "logistic", "huber_hinge"} or loss object, default="squared_hinge"
         With m = y (w'x + b): max(0, 1 - m), its square, log(1 + exp(-m)), or a hinge whose corner is a parabola of half
-        width 1/2. An object of ``maxmargin.losses``, or your own with the methods of ``CustomLoss``.
+        width 1/2. An object of ``maxmargin.losses``, such as ``PowerHinge(1.5)``, the slack to the power p, or your own
+        with the methods of ``CustomLoss``.
     penalty : {"l2", "l1"}, default="l2"
         Omega. "l1" makes weights exactly zero; it takes the squared hinge and the logistic loss.
     multi_class : {"ovo", "ovr", "crammer_singer", "weston_watkins", "codes"}, default="ovr"
@@ -288,8 +283,7 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
         """A job for each machine of two sides."""
         tasks = reduction.tasks(rows.labels)
         starts = linear_starts(self, rows.X, [task.rows for task in tasks], rows.costs, warm_key, bias_of(self))
-        loss: Any = _LOSSES[self.loss]() if isinstance(self.loss, str) else self.loss
-        bias, penalty = bias_of(self), self.penalty
+        loss, bias, penalty = class_loss(self.loss), bias_of(self), self.penalty
 
         def state(task: Task, design: Design) -> LinearProblem:
             costs = rows.costs if task.rows is None else rows.costs[task.rows]

@@ -15,11 +15,10 @@ from maxmargin.checks import Rule
 from maxmargin.core import limits
 from maxmargin.core.rows import Array
 from maxmargin.estimators.fitting import OF_WEIGHTS, fit
-from maxmargin.estimators.linear.rules import LINEAR_RULES, is_loss
+from maxmargin.estimators.linear.rules import LINEAR_RULES, NUMBER_LOSSES, is_loss, number_loss
 from maxmargin.estimators.plans.linear import cost_of, linear_plan, linear_starts
 from maxmargin.estimators.plans.warm import KeepsForNextFit
 from maxmargin.estimators.progress import Attributes, Given
-from maxmargin.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
 from maxmargin.machines import Job, Machine
 from maxmargin.machines.linear import few_merged
 from maxmargin.machines.scoring import linear_decisions
@@ -28,12 +27,8 @@ from maxmargin.problems.design import Design
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Certificate, Progress, Status
 
-_LOSSES: dict[str, Callable[[float], Any]] = {
-    "epsilon_insensitive": EpsilonInsensitive,
-    "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
-}
 _RULES = {name: rule for name, rule in LINEAR_RULES.items() if name != "penalty"} | {
-    "loss": is_loss(False, *_LOSSES),
+    "loss": is_loss(False, *NUMBER_LOSSES),
     "epsilon": Rule("a finite number >= 0", lambda v: checks.number(v) and v >= 0),
 }
 
@@ -41,12 +36,14 @@ _RULES = {name: rule for name, rule in LINEAR_RULES.items() if name != "penalty"
 class LinearSVR(KeepsForNextFit, CallbackSupportMixin, RegressorMixin, BaseEstimator):
     """Linear support vector regression, solved to a certified relative duality gap.
 
-    It minimises 1/2 ||w||^2 + sum_i C_i max(0, |y_i - w'x_i - b| - epsilon)^p, p = 1 or 2.
+    It minimises 1/2 ||w||^2 + sum_i C_i max(0, |y_i - w'x_i - b| - epsilon)^p, p = 1 or 2, or with Huber's loss.
 
     Parameters
     ----------
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"} or loss object, default="epsilon_insensitive"
-        p = 1 or p = 2, or your own loss (see ``maxmargin.losses.CustomLoss``).
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive", "huber"} or loss object, \
+    default="epsilon_insensitive"
+        p = 1; p = 2; or beyond the tube a parabola u^2 / 2 that becomes a line at u = 1. An object of
+        ``maxmargin.losses``, such as ``Huber(delta, epsilon)``, or your own (see ``maxmargin.losses.CustomLoss``).
     epsilon : float, default=0.0
         Half width of the tube within which errors cost nothing; a loss object has its own.
     C, lam, lam_form, fit_intercept, intercept_scaling, solver, tol, max_iter, time_limit, warm_start, random_state, \
@@ -148,7 +145,7 @@ class LinearSVR(KeepsForNextFit, CallbackSupportMixin, RegressorMixin, BaseEstim
         weights, rows, targets = checks.weighted(sample_weight, rows, targets)
         rows, targets, weights = few_merged(rows, targets, weights)
         costs, bias = cost_of(self, weights) * weights, Bias.of(self.fit_intercept)
-        loss: Any = _LOSSES[self.loss](float(self.epsilon)) if isinstance(self.loss, str) else self.loss
+        loss = number_loss(self.loss, self.epsilon)
 
         def state(design: Design) -> LinearProblem:
             return LinearProblem(design, targets, costs, loss, bias)

@@ -2,13 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from maxmargin import checks
 from maxmargin.checks import Rule
-from maxmargin.losses import CustomLoss, HuberHinge
+from maxmargin.losses import (
+    CustomLoss,
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    HuberHinge,
+    Logistic,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+)
 from maxmargin.losses.base import compiled, sound
+from maxmargin.losses.power_hinge import simplest
 from maxmargin.solvers.linear.choose import NAMED
+
+CLASS_LOSSES: dict[str, Callable[[], Any]] = {
+    "hinge": Hinge,
+    "squared_hinge": SquaredHinge,
+    "logistic": Logistic,
+    "huber_hinge": HuberHinge,
+}
+NUMBER_LOSSES: dict[str, Callable[[float], Any]] = {  # of epsilon
+    "epsilon_insensitive": EpsilonInsensitive,
+    "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
+    "huber": partial(Huber, 1.0),
+}
+
+
+def class_loss(given: Any) -> Any:
+    """The loss of labels that a parameter names or is."""
+    return simplest(CLASS_LOSSES[given]() if isinstance(given, str) else given)
+
+
+def number_loss(given: Any, epsilon: float) -> Any:
+    """The loss of numbers that a parameter names or is; an object has its own epsilon."""
+    return NUMBER_LOSSES[given](float(epsilon)) if isinstance(given, str) else given
 
 
 def is_loss(of_labels: bool, *names: str, custom: bool = True) -> Rule:
@@ -21,12 +55,15 @@ def is_loss(of_labels: bool, *names: str, custom: bool = True) -> Rule:
         if isinstance(value, str):
             return value in names
         if compiled(value):
-            return (
-                value.one_sided == of_labels and sound(value) and not (isinstance(value, HuberHinge) and value.h == 0)
-            )
+            return value.one_sided == of_labels and sound(value) and _has_width(value)
         return custom and not isinstance(value, type) and isinstance(value, CustomLoss)
 
     return Rule(words, holds)
+
+
+def _has_width(loss: Any) -> bool:
+    """Whether the parabola of a Huber loss has a width; without one it is another loss."""
+    return not isinstance(loss, Huber | HuberHinge) or loss[0] > 0
 
 
 LINEAR_RULES: dict[str, Rule] = checks.COMMON_RULES | {

@@ -12,6 +12,7 @@ from maxmargin.checks import Rule
 from maxmargin.core.rows import Array
 from maxmargin.losses import Hinge, SquaredHinge
 from maxmargin.losses.multiclass import JointLoss
+from maxmargin.losses.power_hinge import simplest
 from maxmargin.multiclass import OneVsOne, OneVsRest, OutputCodes, Reduction
 from maxmargin.multiclass.output_codes import code_book
 from maxmargin.problems.box import Bias
@@ -50,8 +51,9 @@ def bias_of(estimator: Any) -> Bias:
 
 def joint_loss(estimator: Any) -> JointLoss:
     """The loss of a joint machine; an error for what it does not take."""
-    square = isinstance(estimator.loss, SquaredHinge) or estimator.loss == "squared_hinge"
-    if not (square or isinstance(estimator.loss, Hinge) or estimator.loss == "hinge"):
+    loss = simplest(estimator.loss)
+    square = isinstance(loss, SquaredHinge) or loss == "squared_hinge"
+    if not (square or isinstance(loss, Hinge) or loss == "hinge"):
         raise ValueError(
             f"{type(estimator).__name__}: multi_class={estimator.multi_class!r} takes loss 'hinge' or 'squared_hinge'; "
             f"got {estimator.loss!r}."

@@ -13,7 +13,7 @@ def needs_l2(problem: LinearProblem) -> str:
 
 def needs_curvature(problem: LinearProblem) -> str:
     """Of solvers that use second derivatives."""
-    return "" if has_curvature(problem.loss) else "the loss has no second derivative; use 'alm' or 'dual_cd'."
+    return "" if has_curvature(problem.loss) else "the loss has no second derivative to go by; use 'alm' or 'dual_cd'."
 
 
 def needs_compiled_loss(problem: LinearProblem) -> str:
