@@ -15,6 +15,7 @@ proved.
 from __future__ import annotations
 
 import math
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -106,8 +107,24 @@ def balanced(problem: LinearProblem, beta: Array) -> tuple[Array, float]:
     return np.where(heavier, beta * share, beta), 1.0 - share
 
 
-def best_bias(problem: LinearProblem, z: Array) -> float:
-    """The b that minimises sum_i c_i l(y_i, z_i + b), by bisection of its slope -sum_i beta_i(b)."""
+class Losses(Protocol):
+    """Of a problem, what its rows pay."""
+
+    @property
+    def y(self) -> Array: ...
+
+    @property
+    def costs(self) -> Array: ...
+
+    @property
+    def loss(self) -> Any: ...
+
+
+def best_bias(problem: Losses, z: Array, precision: float = 1e-15) -> float:
+    """The b that minimises sum_i c_i l(y_i, z_i + b), by bisection of its slope -sum_i beta_i(b).
+
+    Known to a share ``precision`` of itself, or of 1 where it is smaller.
+    """
     beta, unused, moved = np.empty(len(z)), np.empty(len(z)), np.empty(len(z))
 
     def excess(b: float) -> float:
@@ -122,7 +139,7 @@ def best_bias(problem: LinearProblem, z: Array) -> float:
     while excess(direction * step) * direction > 0 and step < 1e12:
         b, step = direction * step, 4.0 * step
     low, high = sorted((b, direction * step))
-    while high - low > 1e-15 * max(abs(low), abs(high), 1.0):
+    while high - low > precision * max(abs(low), abs(high), 1.0):
         b = 0.5 * (low + high)
         if b in (low, high):
             break

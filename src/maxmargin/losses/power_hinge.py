@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from maxmargin.core.jit import jit
+from maxmargin.core.rows import Array
 from maxmargin.losses.base import INFINITE, conjugate, curvature, dual_step, on_arrays, slope, step_slope, value
+from maxmargin.losses.box import unbounded
+from maxmargin.losses.curved import dual_curvature, dual_slope
 from maxmargin.losses.hinge import Hinge
 from maxmargin.losses.squared_hinge import SquaredHinge
 
@@ -33,6 +36,10 @@ class PowerHinge(NamedTuple):
     def smooth(self) -> bool:
         """Whether the curvature is a help."""
         return self.p >= NEWTON_POWER
+
+    def bound(self, c: Array) -> Array:
+        """alpha >= 0 without a bound."""
+        return unbounded(c)
 
 
 def simplest(loss: Any) -> Any:
@@ -77,6 +84,19 @@ def _(loss, y, c, z, old, sigma):
     room, power = 1.0 - y * z + y * old / sigma, 1.0 / (loss.p - 1.0)
     t = _root(loss.p, loss.p * c / sigma, room)
     return sigma / (1.0 + sigma * power * t ** (power - 1.0) / (loss.p * c)) if room > 0.0 else 0.0
+
+
+@dual_slope.register(PowerHinge)
+def _(loss, y, c, beta):
+    """y (t^(1 / (p - 1)) - 1): the slack minus one."""
+    t = y * beta / (loss.p * c)
+    return y * (t ** (1.0 / (loss.p - 1.0)) - 1.0) if t >= 0.0 else -y * INFINITE
+
+
+@dual_curvature.register(PowerHinge)
+def _(loss, y, c, beta):
+    power = 1.0 / (loss.p - 1.0)
+    return power * max(y * beta / (loss.p * c), 0.0) ** (power - 1.0) / (loss.p * c)
 
 
 @jit()

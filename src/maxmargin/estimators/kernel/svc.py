@@ -31,8 +31,8 @@ from maxmargin.estimators.plans.reductions import RULES as MULTICLASS_RULES
 from maxmargin.estimators.plans.warm import last_class_coefficients
 from maxmargin.estimators.progress import Attributes, Given
 from maxmargin.kernels.choice import takes_objects, takes_positions
-from maxmargin.losses import Hinge, HuberHinge, SquaredHinge
-from maxmargin.losses.box import has_box
+from maxmargin.losses import Hinge, HuberHinge, Logistic, SquaredHinge
+from maxmargin.losses.curved import is_loss_of_kernels
 from maxmargin.machines import Job, Machine
 from maxmargin.machines.joint import kernel_job
 from maxmargin.machines.plan import as_solved
@@ -41,17 +41,18 @@ from maxmargin.models import soft_margin
 from maxmargin.multiclass import Reduction, Task
 from maxmargin.multiclass import one_vs_one as ovo
 from maxmargin.problems.box import Bias, BoxQP
+from maxmargin.problems.kernel import KernelProblem
 from maxmargin.problems.solution import Progress
 
-_LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "huber_hinge": HuberHinge()}
+_LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "huber_hinge": HuberHinge(), "logistic": Logistic()}
 _RULES: dict[str, Rule] = (
     KERNEL_RULES
     | MULTICLASS_RULES
     | {
         "C": Rule("a number > 0, or infinity for the hard margin", checks.positive),
         "loss": Rule(
-            f"one of {', '.join(map(repr, _LOSSES))}, or a loss of maxmargin.losses for labels that has a box",
-            lambda loss: loss in _LOSSES if isinstance(loss, str) else has_box(loss, of_labels=True),
+            f"one of {', '.join(map(repr, _LOSSES))}, or a loss of maxmargin.losses for labels",
+            lambda loss: loss in _LOSSES if isinstance(loss, str) else is_loss_of_kernels(loss, of_labels=True),
         ),
         "decision_function_shape": checks.one_of("ovr", "ovo"),
         "break_ties": Rule("True or False", checks.boolean),
@@ -86,9 +87,10 @@ class SVC(ClassifierMixin, KernelMachine):
         ``sample_weight``; "auto" is 1 / d.
     coef0 : float, default=0.0
         The constant in "poly" and "sigmoid".
-    loss : {"hinge", "squared_hinge", "huber_hinge"} or loss object, default="hinge"
-        The slack itself, its square, or a hinge whose corner is a parabola of half width 1/2; or a piecewise quadratic
-        loss of ``maxmargin.losses``, such as ``HuberHinge(0.1)``. Joint machines take the first two.
+    loss : {"hinge", "squared_hinge", "huber_hinge", "logistic"} or loss object, default="hinge"
+        The slack itself, its square, a hinge whose corner is a parabola of half width 1/2, or log(1 + exp(-y f)); or a
+        loss of ``maxmargin.losses``, such as ``PowerHinge(1.5)``, the slack to the power p. Powers and the logistic
+        loss need a positive semidefinite kernel. Joint machines take the first two.
     multi_class : {"ovo", "ovr", "crammer_singer", "weston_watkins", "codes"}, default="ovo"
         Three classes and more: a machine for every pair of classes and a vote; for every class against the rest; one
         joint machine with the maximum over the other classes in its loss, or with their sum
@@ -300,7 +302,7 @@ class SVC(ClassifierMixin, KernelMachine):
         """A job for each machine of two sides."""
         kernel, loss, bias, hard = rows.kernel, self._loss(), bias_of(self), bool(np.isinf(costs).any())
 
-        def state(task: Task, gram: Any) -> BoxQP:
+        def state(task: Task, gram: Any) -> BoxQP | KernelProblem:
             if hard:
                 refuse_indefinite_hard_margin(gram, kernel)
             return soft_margin(gram, task.signs, costs if task.rows is None else costs[task.rows], loss, bias)

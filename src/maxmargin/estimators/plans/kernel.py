@@ -17,6 +17,7 @@ from maxmargin.estimators.plans.effort import effort_of
 from maxmargin.kernels import Kernel
 from maxmargin.kernels.choice import resolve_kernel
 from maxmargin.losses.box import box_of
+from maxmargin.losses.curved import is_curved, usual_multiplier
 from maxmargin.machines import Fitted, Job, KernelPlan, Machine
 from maxmargin.problems.box import Bias
 from maxmargin.problems.sizes import SMALL_ROWS
@@ -74,10 +75,13 @@ def read_rows(estimator: Any, X: Any, weights: Array, target_ids: Array, grouped
 def usual_bound_of(loss: Any, costs: Array) -> float:
     """The usual bound of a multiplier: a few rows that stand for many equal ones do not count.
 
-    Infinite for the hard margin; zero for losses whose multipliers have no bound, and stay small.
+    Infinite for the hard margin; zero for losses whose multipliers have no bound, and stay small. Of curved conjugates
+    it is the multiplier of a row whose score is zero.
     """
     if np.isinf(costs).any():
         return math.inf
+    if is_curved(loss, loss.one_sided):
+        return float(np.median(usual_multiplier(loss, costs)))
     bounds = box_of(loss, np.ones(len(costs)), costs, loss.one_sided).upper
     return 0.0 if np.isinf(bounds).any() else float(np.median(bounds))
 
