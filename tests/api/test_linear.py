@@ -104,6 +104,74 @@ def test_a_loss_of_ones_own():
         LinearSVC(loss=LeastSquares(), solver="dual_cd").fit(X, y)
 
 
+class Exponential:
+    """A loss of one's own that has no conjugate (that anyone wrote down)."""
+
+    def value(self, y, z):
+        return np.exp(-y * z)
+
+    def slope(self, y, z):
+        return -y * np.exp(-y * z)
+
+    def curvature(self, y, z):
+        return np.exp(-y * z)
+
+
+@pytest.mark.parametrize("bias", BIASES)
+def test_a_loss_without_a_conjugate_is_solved_and_bounded(bias):
+    X, y = helpers.overlapping(300)
+    machine = LinearSVC(loss=Exponential(), C=0.1, fit_intercept=bias, tol=1e-8).fit(X, y)
+    assert machine.solver_.startswith("newton")
+    assert machine.status_ is Status.CONVERGED
+    proof = machine.certificate_
+    assert np.isnan(proof.dual)
+    assert "no conjugate" in proof.reason
+    assert "dual  " not in repr(proof)
+    assert proof.relative_gap <= 1e-8
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for solver, steps in (("gd", 30), ("newton", 2)):
+            early = LinearSVC(
+                loss=Exponential(), C=0.1, fit_intercept=bias, solver=solver, max_iter=steps, random_state=0
+            )
+            early.fit(X, y)
+            assert early.certificate_.gap >= early.certificate_.primal - proof.primal - 1e-9
+            paid = early.intercept_[0] ** 2 if bias == "regularized" else 0.0
+            value = 0.5 * (np.sum(early.coef_**2) + paid) + 0.1 * np.exp(-y * early.decision_function(X)).sum()
+            assert early.certificate_.primal == pytest.approx(value, rel=1e-9)
+    with pytest.raises(ValueError, match="overflow float64: scale"):
+        LinearSVC(loss=Exponential(), C=0.1, fit_intercept=bias, solver="sgd").fit(100.0 * X, y)
+    several = LinearSVC(loss=Exponential(), C=0.01).fit(*IRIS)
+    assert several.certificate_.relative_gap <= 1e-4
+    assert len(several.certificate_.parts) == 3
+
+
+def test_a_loss_without_a_conjugate_or_a_curvature():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = X @ [1.0, 2.0] + rng.normal(size=400)
+
+    class Slopes:
+        value, slope = Pinball.value, Pinball.slope
+
+    with pytest.warns(ConvergenceWarning, match="relative gap"):
+        machine = LinearSVR(loss=Slopes(), C=1.0, max_iter=300).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        proved = LinearSVR(loss=Pinball(), C=1.0, max_iter=300).fit(X, y)
+    assert machine.solver_.startswith("gd")
+    assert np.isnan(machine.certificate_.dual)
+    assert 0.0 < machine.certificate_.gap < np.inf
+    assert machine.certificate_.primal - machine.certificate_.gap <= proved.certificate_.primal
+    assert machine.certificate_.primal <= proved.certificate_.primal * (1 + 1e-9)  # its bias is the best one
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        drawn = LinearSVR(loss=Slopes(), C=1.0, max_iter=10, solver="sgd", random_state=0).fit(X, y)
+    assert drawn.certificate_.gap >= drawn.certificate_.primal - machine.certificate_.primal
+    with pytest.raises(ValueError, match="penalty='l1' takes loss"):
+        LinearSVC(loss=Exponential(), penalty="l1").fit(*IRIS)
+
+
 def test_a_loss_of_ones_own_with_kinks_goes_by_descent():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 2))

@@ -15,7 +15,7 @@ sigma = 1 / ||x_i||^2 is the exact step of coordinate descent in the dual; with 
 multiplier update of the augmented Lagrangian z = prox(...): one formula serves both solvers.
 
 A built-in loss is a NamedTuple of its parameters and six registered functions, compiled into the loops below. A user's
-loss is any object with the methods of ``CustomLoss``, on arrays.
+loss is any object with the methods of ``CustomLoss``, on arrays: its value and its slope, and what else it has.
 """
 
 from __future__ import annotations
@@ -32,9 +32,11 @@ from maxmargin.core.rows import Array
 
 @runtime_checkable
 class CustomLoss(Protocol):
-    """A loss that is not built in, as functions of arrays. With a second derivative it is solved by Newton's method.
+    """A loss that is not built in, as functions of arrays; two are needed, two more are asked for where they exist.
 
-    ``curvature`` is optional: leave it out where the loss has kinks, and the machine is trained by descent.
+    ``curvature(y, z)`` is d2l/dz2: with it linear machines are solved by Newton's method, without it (a loss with
+    kinks) by descent. ``conjugate(y, s)`` is l*(y, s) = max_z s z - l(y, z), infinite where there is no maximum: with
+    it a certificate has a dual value, without it strong convexity bounds the gap (``certificates.linear``).
     """
 
     def value(self, y: Array, z: Array) -> Array:
@@ -43,10 +45,6 @@ class CustomLoss(Protocol):
 
     def slope(self, y: Array, z: Array) -> Array:
         """dl/dz, a subgradient at kinks."""
-        ...
-
-    def conjugate(self, y: Array, s: Array) -> Array:
-        """l*(y, s) = max_z s z - l(y, z), infinite where there is no maximum."""
         ...
 
 
@@ -94,6 +92,11 @@ def compiled(loss: Any) -> bool:
 def has_curvature(loss: Any) -> bool:
     """Whether Newton's method applies: a second derivative that is not zero everywhere."""
     return loss.smooth if compiled(loss) else hasattr(loss, "curvature")
+
+
+def has_conjugate(loss: Any) -> bool:
+    """Whether there is a dual problem to compare with."""
+    return compiled(loss) or hasattr(loss, "conjugate")
 
 
 def total(loss: Any, y: Array, c: Array, z: Array) -> float:
@@ -201,7 +204,7 @@ def on_arrays(cls: type) -> type:
     made: Any = cls
     made.value, made.slope, made.curvature = method(value), method(slope), method(curvature)
     made.conjugate = lambda self, y, s: method(conjugate)(self, y, 1.0, -np.asarray(s, np.float64))
-    made.conjugate.__doc__ = CustomLoss.conjugate.__doc__
+    made.conjugate.__doc__ = "l*(y, s) = max_z s z - l(y, z), infinite where there is no maximum."
     return cls
 
 

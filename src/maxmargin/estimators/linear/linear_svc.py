@@ -66,7 +66,7 @@ class LinearSVC(KeepsForNextFit, CallbackSupportMixin, ClassifierMixin, BaseEsti
     loss : {"hinge", "squared_hinge", "logistic", "huber_hinge"} or loss object, default="squared_hinge"
         With m = y (w'x + b): max(0, 1 - m), its square, log(1 + exp(-m)), or a hinge whose corner is a parabola of half
         width 1/2. An object of ``maxmargin.losses``, such as ``PowerHinge(1.5)``, the slack to the power p, or your own
-        with the methods of ``CustomLoss``.
+        with the methods of ``CustomLoss``: value and slope, and where they exist curvature and conjugate.
     penalty : {"l2", "l1"}, default="l2"
         Omega. "l1" makes weights exactly zero; it takes the squared hinge and the logistic loss.
     multi_class : {"ovo", "ovr", "crammer_singer", "weston_watkins", "codes"}, default="ovr"

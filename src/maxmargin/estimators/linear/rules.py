@@ -45,18 +45,20 @@ def number_loss(given: Any, epsilon: float) -> Any:
     return NUMBER_LOSSES[given](float(epsilon)) if isinstance(given, str) else given
 
 
-def is_loss(of_labels: bool, *names: str, custom: bool = True) -> Rule:
+def is_loss(of_labels: bool, *names: str) -> Rule:
     """One of the named losses, or a loss object; built-in ones are either for labels or for numbers."""
     kind = "labels" if of_labels else "numbers"
-    words = f"one of {', '.join(map(repr, names))}, a loss of maxmargin.losses for {kind}"
-    words += ", or an object with the methods of CustomLoss" if custom else ""
+    words = (
+        f"one of {', '.join(map(repr, names))}, a loss of maxmargin.losses for {kind}, or an object with the methods "
+    )
+    words += "of CustomLoss, value(y, z) and slope(y, z)"
 
     def holds(value: Any) -> bool:
         if isinstance(value, str):
             return value in names
         if compiled(value):
             return value.one_sided == of_labels and sound(value) and _has_width(value)
-        return custom and not isinstance(value, type) and isinstance(value, CustomLoss)
+        return not isinstance(value, type) and isinstance(value, CustomLoss)
 
     return Rule(words, holds)
 

@@ -18,7 +18,7 @@ from maxmargin.estimators.probabilities import probabilities
 from maxmargin.losses import Logistic
 from maxmargin.machines.online import OnlinePlan, learn
 
-_RULES = ONLINE_RULES | {"loss": is_loss(True, *CLASS_LOSSES, custom=False)}
+_RULES = ONLINE_RULES | {"loss": is_loss(True, *CLASS_LOSSES)}
 
 
 class SGDSVC(ClassifierMixin, OnlineLearner):
@@ -29,8 +29,9 @@ class SGDSVC(ClassifierMixin, OnlineLearner):
 
     Parameters
     ----------
-    loss : {"hinge", "squared_hinge", "logistic", "huber_hinge"} or loss of ``maxmargin.losses``, default="hinge"
-        The loss.
+    loss : {"hinge", "squared_hinge", "logistic", "huber_hinge"} or loss object, default="hinge"
+        One of these, an object of ``maxmargin.losses``, or your own with ``value(y, z)`` and ``slope(y, z)`` on arrays
+        (``maxmargin.losses.CustomLoss``). Your functions are called for every batch: a larger ``batch_size`` is faster.
     lam : float, default=1e-4
         Weight of the norm.
     C : float, default=None

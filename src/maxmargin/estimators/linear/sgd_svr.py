@@ -17,7 +17,7 @@ from maxmargin.estimators.linear.rules import NUMBER_LOSSES, is_loss, number_los
 from maxmargin.machines.online import Learnt, OnlinePlan, learn
 
 _RULES = ONLINE_RULES | {
-    "loss": is_loss(False, *NUMBER_LOSSES, custom=False),
+    "loss": is_loss(False, *NUMBER_LOSSES),
     "epsilon": Rule("a finite number >= 0", lambda v: checks.number(v) and v >= 0),
 }
 
@@ -30,9 +30,10 @@ class SGDSVR(RegressorMixin, OnlineLearner):
 
     Parameters
     ----------
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive", "huber"} or loss of ``maxmargin.losses``, \
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive", "huber"} or loss object, \
     default="epsilon_insensitive"
-        p = 1; p = 2; or beyond the tube a parabola u^2 / 2 that becomes a line at u = 1.
+        p = 1; p = 2; or beyond the tube a parabola u^2 / 2 that becomes a line at u = 1. Or a loss object, as in
+        ``SGDSVC``.
     epsilon : float, default=0.0
         Half width of the tube within which errors cost nothing.
     lam, C, fit_intercept, batch_size, schedule, max_iter, average, monitor, early_stopping, validation_fraction, \

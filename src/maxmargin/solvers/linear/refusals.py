@@ -18,4 +18,6 @@ def needs_curvature(problem: LinearProblem) -> str:
 
 def needs_compiled_loss(problem: LinearProblem) -> str:
     """Of solvers whose loops call the loss."""
-    return "" if compiled(problem.loss) else "it needs a built-in loss; for one of your own use 'newton' or 'gd'."
+    return (
+        "" if compiled(problem.loss) else "it needs a built-in loss; for one of your own use 'newton', 'gd' or 'sgd'."
+    )
