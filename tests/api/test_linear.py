@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import sklearn
+import sklearn.svm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -21,8 +21,8 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from maxmargin import LinearSVC, LinearSVR, Status, regularization_path
-from maxmargin.losses import Huber, HuberHinge, PowerHinge
+from maxmargin import LinearSVC, LinearSVR, Status, l1_min_c, regularization_path
+from maxmargin.losses import Huber, HuberHinge, PowerHinge, SquaredHinge
 from tests import helpers
 from tests.clocks import every_look_takes_time
 from tests.estimator_checks import assert_passes_all_checks
@@ -87,6 +87,44 @@ def test_the_ends_of_the_powers_are_the_hinge_and_its_square():
     for wrong in (Huber(0.0), Huber(-1.0), Huber(1.0, -0.1), PowerHinge(1.5)):
         with pytest.raises(ValueError, match="loss must be one of"):
             LinearSVR(loss=wrong).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+@pytest.mark.parametrize("case", [lambda: helpers.unbalanced(200), lambda: helpers.overlapping(200), lambda: IRIS])
+def test_the_least_cost_of_a_weight_is_that_of_scikit_learn(loss, case):
+    X, y = case()
+    theirs = sklearn.svm.l1_min_c(X, y, loss=loss if loss == "squared_hinge" else "log", intercept_scaling=3.0)
+    assert l1_min_c(X, y, loss=loss, fit_intercept="regularized", intercept_scaling=3.0) == pytest.approx(theirs)
+    without = sklearn.svm.l1_min_c(X, y, loss=loss if loss == "squared_hinge" else "log", fit_intercept=False)
+    assert l1_min_c(sparse.csr_array(X), y, loss=loss, fit_intercept=False) == pytest.approx(without)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+@pytest.mark.parametrize("bias", BIASES)
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=10, deadline=None)
+def test_weights_begin_at_the_least_cost(loss, bias, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 4)) + rng.normal(size=4)
+    y = np.where(X[:, 0] + rng.normal(size=60) > rng.normal(), 1, -1)
+    y[:2] = [1, -1]
+    least = l1_min_c(X, y, loss=loss, fit_intercept=bias)
+    machine = LinearSVC(loss=loss, penalty="l1", fit_intercept=bias)
+    below, above = (clone(machine).set_params(C=factor * least).fit(X, y) for factor in (0.999, 1.001))
+    assert not below.coef_.any()
+    assert above.coef_.any() or (bias == "regularized" and above.intercept_.any())
+
+
+def test_the_least_cost_says_what_is_wrong():
+    X, y = helpers.overlapping(50)
+    assert l1_min_c(X, y, loss=SquaredHinge()) == l1_min_c(X, y)
+    for parameters, words in (({"loss": "hinge"}, "loss must be one of"), ({"fit_intercept": 3}, "fit_intercept must")):
+        with pytest.raises(ValueError, match=words):
+            l1_min_c(X, y, **parameters)
+    with pytest.raises(ValueError, match="no feature lowers the loss"):
+        l1_min_c(np.ones((50, 2)), y)
+    with pytest.raises(ValueError, match="l1_min_c"):
+        l1_min_c(X, np.ones(50))
 
 
 def test_a_loss_of_ones_own():
