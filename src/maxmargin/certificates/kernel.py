@@ -55,8 +55,7 @@ def _certificate(problem: KernelProblem, beta: Array, f: Array, b: float, roundi
     definite, reason = definiteness(problem.constraints, beta, square, doubt)
     if not definite:
         return Certificate(math.nan, math.nan, math.nan, math.nan, b, math.nan, reason=reason)
-    rows = problem.paid
-    y, c, z, some = problem.y[rows], problem.costs[rows], f[rows] + b, beta[rows]
+    (y, c, _), z, some = problem.terms, f[problem.paid] + b, beta[problem.paid]
     _, conjugates, terms, _ = fenchel_young(problem.loss, y, c, z, some)
     worst = max(terms, largest_terms(problem.loss, y, c, z, some, np.full(len(z), rounding)))
     dual = -0.5 * max(square, 0.0) - conjugates - doubt
