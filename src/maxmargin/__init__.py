@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from maxmargin.problems.solution import Progress as Progress
     from maxmargin.problems.solution import Status as Status
     from maxmargin.selection import Path as Path
+    from maxmargin.selection import l1_min_c as l1_min_c
     from maxmargin.selection import regularization_path as regularization_path
 
 __version__ = "0.1.0"
@@ -44,6 +45,7 @@ _HOMES = {
     "SGDSVC": "maxmargin.estimators",
     "SGDSVR": "maxmargin.estimators",
     "Path": "maxmargin.selection",
+    "l1_min_c": "maxmargin.selection",
     "regularization_path": "maxmargin.selection",
     "SVDD": "maxmargin.estimators",
     "SVR": "maxmargin.estimators",
@@ -97,6 +99,7 @@ __all__ = [
     "Status",
     "Whitener",
     "certify",
+    "l1_min_c",
     "margins",
     "mercer",
     "regularization_path",

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import sklearn
+import sklearn.svm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -21,18 +21,18 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from maxmargin import LinearSVC, LinearSVR, Status, regularization_path
-from maxmargin.losses import HuberHinge
+from maxmargin import LinearSVC, LinearSVR, Status, l1_min_c, regularization_path
+from maxmargin.losses import Huber, HuberHinge, PowerHinge, SquaredHinge
 from tests import helpers
 from tests.clocks import every_look_takes_time
 from tests.estimator_checks import assert_passes_all_checks
 
 IRIS = load_iris(return_X_y=True)
 CLASS_LOSSES = ["hinge", "squared_hinge", "logistic", "huber_hinge"]
-NUMBER_LOSSES = ["epsilon_insensitive", "squared_epsilon_insensitive"]
+NUMBER_LOSSES = ["epsilon_insensitive", "squared_epsilon_insensitive", "huber"]
 BIASES = [True, False, "regularized"]
 CHECKED = [  # every loss, and every bias of one loss: a bias is the same for all
-    *[LinearSVC(loss=loss) for loss in CLASS_LOSSES],
+    *[LinearSVC(loss=loss) for loss in (*CLASS_LOSSES, PowerHinge(1.2))],
     *[LinearSVC(fit_intercept=bias) for bias in BIASES[1:]],
     *[LinearSVC(loss=loss, penalty="l1") for loss in ("squared_hinge", "logistic")],
     *[LinearSVR(loss=loss) for loss in NUMBER_LOSSES],
@@ -75,6 +75,58 @@ class LeastSquares:
         return s * y + 0.5 * s**2
 
 
+def test_the_ends_of_the_powers_are_the_hinge_and_its_square():
+    X, y = helpers.overlapping(120)
+    for p, loss in ((1, "hinge"), (1.0, "hinge"), (2, "squared_hinge")):
+        power, named = LinearSVC(loss=PowerHinge(p), C=0.5).fit(X, y), LinearSVC(loss=loss, C=0.5).fit(X, y)
+        np.testing.assert_array_equal(power.coef_, named.coef_)
+        assert power.solver_ == named.solver_
+    for wrong in (PowerHinge(0.9), PowerHinge(2.1), PowerHinge(np.nan), Huber()):
+        with pytest.raises(ValueError, match="loss must be one of"):
+            LinearSVC(loss=wrong).fit(X, y)
+    for wrong in (Huber(0.0), Huber(-1.0), Huber(1.0, -0.1), PowerHinge(1.5)):
+        with pytest.raises(ValueError, match="loss must be one of"):
+            LinearSVR(loss=wrong).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+@pytest.mark.parametrize("case", [lambda: helpers.unbalanced(200), lambda: helpers.overlapping(200), lambda: IRIS])
+def test_the_least_cost_of_a_weight_is_that_of_scikit_learn(loss, case):
+    X, y = case()
+    theirs = sklearn.svm.l1_min_c(X, y, loss=loss if loss == "squared_hinge" else "log", intercept_scaling=3.0)
+    assert l1_min_c(X, y, loss=loss, fit_intercept="regularized", intercept_scaling=3.0) == pytest.approx(theirs)
+    without = sklearn.svm.l1_min_c(X, y, loss=loss if loss == "squared_hinge" else "log", fit_intercept=False)
+    assert l1_min_c(sparse.csr_array(X), y, loss=loss, fit_intercept=False) == pytest.approx(without)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+@pytest.mark.parametrize("bias", BIASES)
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=10, deadline=None)
+def test_weights_begin_at_the_least_cost(loss, bias, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 4)) + rng.normal(size=4)
+    y = np.where(X[:, 0] + rng.normal(size=60) > rng.normal(), 1, -1)
+    y[:2] = [1, -1]
+    least = l1_min_c(X, y, loss=loss, fit_intercept=bias)
+    machine = LinearSVC(loss=loss, penalty="l1", fit_intercept=bias)
+    below, above = (clone(machine).set_params(C=factor * least).fit(X, y) for factor in (0.999, 1.001))
+    assert not below.coef_.any()
+    assert above.coef_.any() or (bias == "regularized" and above.intercept_.any())
+
+
+def test_the_least_cost_says_what_is_wrong():
+    X, y = helpers.overlapping(50)
+    assert l1_min_c(X, y, loss=SquaredHinge()) == l1_min_c(X, y)
+    for parameters, words in (({"loss": "hinge"}, "loss must be one of"), ({"fit_intercept": 3}, "fit_intercept must")):
+        with pytest.raises(ValueError, match=words):
+            l1_min_c(X, y, **parameters)
+    with pytest.raises(ValueError, match="no feature lowers the loss"):
+        l1_min_c(np.ones((50, 2)), y)
+    with pytest.raises(ValueError, match="l1_min_c"):
+        l1_min_c(X, np.ones(50))
+
+
 def test_a_loss_of_ones_own():
     X, y = load_diabetes(return_X_y=True)
     machine = LinearSVR(loss=LeastSquares(), C=10.0, tol=1e-10).fit(X, y)
@@ -88,6 +140,74 @@ def test_a_loss_of_ones_own():
     assert classifier.score(X, y) > 0.95
     with pytest.raises(ValueError, match="needs a built-in loss"):
         LinearSVC(loss=LeastSquares(), solver="dual_cd").fit(X, y)
+
+
+class Exponential:
+    """A loss of one's own that has no conjugate (that anyone wrote down)."""
+
+    def value(self, y, z):
+        return np.exp(-y * z)
+
+    def slope(self, y, z):
+        return -y * np.exp(-y * z)
+
+    def curvature(self, y, z):
+        return np.exp(-y * z)
+
+
+@pytest.mark.parametrize("bias", BIASES)
+def test_a_loss_without_a_conjugate_is_solved_and_bounded(bias):
+    X, y = helpers.overlapping(300)
+    machine = LinearSVC(loss=Exponential(), C=0.1, fit_intercept=bias, tol=1e-8).fit(X, y)
+    assert machine.solver_.startswith("newton")
+    assert machine.status_ is Status.CONVERGED
+    proof = machine.certificate_
+    assert np.isnan(proof.dual)
+    assert "no conjugate" in proof.reason
+    assert "dual  " not in repr(proof)
+    assert proof.relative_gap <= 1e-8
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for solver, steps in (("gd", 30), ("newton", 2)):
+            early = LinearSVC(
+                loss=Exponential(), C=0.1, fit_intercept=bias, solver=solver, max_iter=steps, random_state=0
+            )
+            early.fit(X, y)
+            assert early.certificate_.gap >= early.certificate_.primal - proof.primal - 1e-9
+            paid = early.intercept_[0] ** 2 if bias == "regularized" else 0.0
+            value = 0.5 * (np.sum(early.coef_**2) + paid) + 0.1 * np.exp(-y * early.decision_function(X)).sum()
+            assert early.certificate_.primal == pytest.approx(value, rel=1e-9)
+    with pytest.raises(ValueError, match="overflow float64: scale"):
+        LinearSVC(loss=Exponential(), C=0.1, fit_intercept=bias, solver="sgd").fit(100.0 * X, y)
+    several = LinearSVC(loss=Exponential(), C=0.01).fit(*IRIS)
+    assert several.certificate_.relative_gap <= 1e-4
+    assert len(several.certificate_.parts) == 3
+
+
+def test_a_loss_without_a_conjugate_or_a_curvature():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = X @ [1.0, 2.0] + rng.normal(size=400)
+
+    class Slopes:
+        value, slope = Pinball.value, Pinball.slope
+
+    with pytest.warns(ConvergenceWarning, match="relative gap"):
+        machine = LinearSVR(loss=Slopes(), C=1.0, max_iter=300).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        proved = LinearSVR(loss=Pinball(), C=1.0, max_iter=300).fit(X, y)
+    assert machine.solver_.startswith("gd")
+    assert np.isnan(machine.certificate_.dual)
+    assert 0.0 < machine.certificate_.gap < np.inf
+    assert machine.certificate_.primal - machine.certificate_.gap <= proved.certificate_.primal
+    assert machine.certificate_.primal <= proved.certificate_.primal * (1 + 1e-9)  # its bias is the best one
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        drawn = LinearSVR(loss=Slopes(), C=1.0, max_iter=10, solver="sgd", random_state=0).fit(X, y)
+    assert drawn.certificate_.gap >= drawn.certificate_.primal - machine.certificate_.primal
+    with pytest.raises(ValueError, match="penalty='l1' takes loss"):
+        LinearSVC(loss=Exponential(), penalty="l1").fit(*IRIS)
 
 
 def test_a_loss_of_ones_own_with_kinks_goes_by_descent():

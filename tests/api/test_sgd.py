@@ -16,7 +16,7 @@ CHECKED = [
     *[SGDSVC(loss=loss) for loss in ("hinge", "squared_hinge", "logistic")],
     SGDSVC(fit_intercept=False),
     SGDSVC(batch_size=5),
-    *[SGDSVR(loss=loss) for loss in ("epsilon_insensitive", "squared_epsilon_insensitive")],
+    *[SGDSVR(loss=loss) for loss in ("epsilon_insensitive", "squared_epsilon_insensitive", "huber")],
 ]
 
 
@@ -91,6 +91,84 @@ def test_a_schedule_of_seasons():
     last = SGDSVC(schedule=[(1000, 1e-3)], average=False, random_state=0).fit(X, y)
     mean = SGDSVC(schedule=[(1000, 1e-3)], average=True, random_state=0).fit(X, y)
     assert np.abs(last.coef_ - mean.coef_).max() > 1e-6
+
+
+class OwnHinge:
+    """The hinge as a loss of one's own: two functions of arrays."""
+
+    def value(self, y, z):
+        return np.maximum(0.0, 1.0 - y * z)
+
+    def slope(self, y, z):
+        return np.where(y * z < 1.0, -y, 0.0)
+
+
+class LogCosh:
+    """log cosh(y - z), which is nowhere built in."""
+
+    def value(self, y, z):
+        return np.logaddexp(y - z, z - y) - np.log(2.0)
+
+    def slope(self, y, z):
+        return np.tanh(z - y)
+
+
+class Exponential:
+    """AdaBoost's loss, whose slopes know no bound."""
+
+    def value(self, y, z):
+        return np.exp(-y * z)
+
+    def slope(self, y, z):
+        return -y * np.exp(-y * z)
+
+
+class Pinball:
+    """The loss of the 0.9 quantile."""
+
+    def value(self, y, z):
+        return np.maximum(0.9 * (y - z), 0.1 * (z - y))
+
+    def slope(self, y, z):
+        return np.where(y > z, -0.9, 0.1)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("batch", [1, 7])
+def test_a_loss_of_ones_own_takes_the_same_steps(kind, batch):
+    X, y = helpers.overlapping(300)
+    stored = sparse.csr_array(X) if kind == "sparse" else X
+    for settings in ({"max_iter": 3}, {"schedule": [(100, 1e-2), (50, 1e-3)], "fit_intercept": False, "lam": 1.0}):
+        mine, built_in = (
+            SGDSVC(loss=loss, batch_size=batch, random_state=0, **settings).fit(stored, y)
+            for loss in (OwnHinge(), "hinge")
+        )
+        np.testing.assert_allclose(mine.coef_, built_in.coef_, rtol=1e-9)
+        np.testing.assert_allclose(mine.intercept_, built_in.intercept_, rtol=1e-9)
+        assert mine.seasons_[-1].steps == built_in.seasons_[-1].steps
+    streams = [SGDSVC(loss=loss, batch_size=batch, random_state=0) for loss in (OwnHinge(), "hinge")]
+    for stream in streams:
+        stream.partial_fit(stored, y, classes=[-1, 1]).partial_fit(stored, y)
+    np.testing.assert_allclose(streams[0].coef_, streams[1].coef_, rtol=1e-9)
+
+
+def test_losses_that_are_nowhere_built_in():
+    X, y = helpers.overlapping(1500)
+    smooth = SGDSVC(loss=LogCosh(), lam=1e-2, batch_size=20, max_iter=20, random_state=0, n_jobs=2).fit(X, y)
+    assert smooth.score(X, y) > LinearSVC(loss="logistic", lam=1e-2).fit(X, y).score(X, y) - 0.02
+    several = SGDSVC(loss=LogCosh(), lam=1e-2, batch_size=20, random_state=0).fit(X, y + (X[:, 0] > 0.5))
+    assert several.coef_.shape == (len(several.classes_), X.shape[1])
+    with pytest.raises(ValueError, match="the weights grew without bound in season 0"):
+        SGDSVC(loss=Exponential(), schedule=[(100, 1e3)]).fit(X, y)
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(2000, 3))
+    numbers = rows @ [1.0, -2.0, 0.5] + rng.normal(size=2000)
+    quantile = SGDSVR(loss=Pinball(), lam=1e-4, batch_size=10, max_iter=20, random_state=0).fit(rows, numbers)
+    assert np.mean(numbers < quantile.predict(rows)) == pytest.approx(0.9, abs=0.03)
+    with pytest.raises(ValueError, match="CustomLoss, value"):
+        SGDSVC(loss=object()).fit(X, y)
+    with pytest.raises(ValueError, match="CustomLoss, value"):
+        SGDSVR(loss=Hinge()).fit(rows, numbers)
 
 
 def test_early_stopping_keeps_the_best_season(capsys):

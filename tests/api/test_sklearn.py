@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from maxmargin import SVC, Status
 from maxmargin.kernels import RBF, Linear
+from maxmargin.losses import PowerHinge
 from tests import helpers
 from tests.estimator_checks import assert_passes_all_checks
 
@@ -27,7 +28,7 @@ IRIS = load_iris(return_X_y=True)
 CHECKED = [  # every kernel with every bias, on which its tags depend, and every loss
     *[SVC(kernel=kernel, fit_intercept=bias) for kernel in KERNELS for bias in (True, False, "regularized")],
     *[SVC(kernel=kernel, loss="squared_hinge") for kernel in KERNELS],
-    SVC(loss="huber_hinge"),
+    *[SVC(loss=loss) for loss in ("huber_hinge", "logistic", PowerHinge(1.3))],
 ]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.losses import Hinge, Logistic, SquaredHinge
+from maxmargin.losses import EpsilonInsensitive, Hinge, Logistic, PowerHinge, SquaredHinge
 from maxmargin.problems.solution import Point, Status
 from maxmargin.solvers import Options, Stage, drive, solve
 from maxmargin.solvers.choose import choose
@@ -95,6 +95,8 @@ def test_the_chooser_goes_by_loss_and_shape(monkeypatch):
     assert [stage.solver.name for stage in stages(stored, monkeypatch, SMALL_ROWS=10)] == ["dual_cd", "alm"]
     assert [stage.solver.name for stage in choose(problem(X, y, SquaredHinge()))] == ["newton", "alm"]
     assert [stage.solver.name for stage in choose(problem(X, y, SquaredHinge(), penalty="l1"))] == ["newton"]
+    assert [stage.solver.name for stage in choose(problem(X, y, PowerHinge(1.5)))] == ["newton", "alm"]
+    assert [stage.solver.name for stage in choose(problem(X, y, PowerHinge(1.4)))] == ["alm", "dual_cd"]
     assert [stage.solver.name for stage in stages(dense, monkeypatch, COSTLY_WIDTH=2)] == ["dual_cd", "alm"]
     assert [stage.solver.name for stage in stages(dense, monkeypatch, DENSE_WIDTH=3)] == ["dual_cd", "alm"]
     assert [stage.solver.name for stage in choose(problem(X, y, SquaredHinge()))] == ["dual_cd", "newton"]
@@ -213,8 +215,8 @@ def test_a_good_start_needs_fewer_steps():
 
 
 def test_a_perfect_fit_is_recognised():
-    X, y = data(LOSSES[5], n=1)
-    found = solve(problem(X, y, LOSSES[5]))
+    X, y = data(EpsilonInsensitive(0.1), n=1)
+    found = solve(problem(X, y, EpsilonInsensitive(0.1)))
     assert found.status is Status.CONVERGED
     assert found.certificate.gap <= 1e-12
 

@@ -10,7 +10,7 @@ from sklearn.svm import LinearSVC as Theirs
 from sklearn.svm import LinearSVR as TheirRegressor
 
 from maxmargin import SVC, LinearSVC, LinearSVR
-from maxmargin.losses import EpsilonInsensitive, Hinge, SquaredEpsilonInsensitive, SquaredHinge
+from maxmargin.losses import EpsilonInsensitive, Hinge, Huber, PowerHinge, SquaredEpsilonInsensitive, SquaredHinge
 from tests import helpers
 from tests.linear_helpers import BIASES, optimum_by_clarabel
 
@@ -19,7 +19,14 @@ FITS = {"free": True, "none": False, "regularized": "regularized"}
 
 @pytest.mark.parametrize("bias", BIASES, ids=lambda b: b.value)
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-@pytest.mark.parametrize(("name", "loss"), [("hinge", Hinge()), ("squared_hinge", SquaredHinge())])
+@pytest.mark.parametrize(
+    ("name", "loss"),
+    [
+        ("hinge", Hinge()),
+        ("squared_hinge", SquaredHinge()),
+        *[(PowerHinge(p), PowerHinge(p)) for p in (1.05, 1.5, 1.9)],
+    ],
+)
 def test_classifiers_reach_the_optimum_of_a_conic_solver(name, loss, bias, C):
     X, y = helpers.overlapping(60, 4)
     machine = LinearSVC(loss=name, C=C, fit_intercept=FITS[bias.value]).fit(X, y)
@@ -31,7 +38,12 @@ def test_classifiers_reach_the_optimum_of_a_conic_solver(name, loss, bias, C):
 @pytest.mark.parametrize("bias", BIASES, ids=lambda b: b.value)
 @pytest.mark.parametrize(
     ("name", "loss"),
-    [("epsilon_insensitive", EpsilonInsensitive(0.3)), ("squared_epsilon_insensitive", SquaredEpsilonInsensitive(0.3))],
+    [
+        ("epsilon_insensitive", EpsilonInsensitive(0.3)),
+        ("squared_epsilon_insensitive", SquaredEpsilonInsensitive(0.3)),
+        ("huber", Huber(1.0, 0.3)),
+        (Huber(0.2, 0.5), Huber(0.2, 0.5)),
+    ],
 )
 def test_regressors_reach_the_optimum_of_a_conic_solver(name, loss, bias):
     rng = np.random.default_rng(0)

@@ -175,6 +175,36 @@ class TestStochasticGradientDescent:
         )
         assert 0 <= history[-1]["S"] / best - 1 < 1e-3
 
+    def test_the_recipe_for_other_costs(self):
+        """The same two methods as a loss of SGDSVC has; the hinge as such an object takes the very same steps."""
+
+        class Own:
+            def value(self, y, gamma):
+                return np.maximum(1 - gamma * y, 0.0)
+
+            def slope(self, y, gamma):
+                return np.where(gamma * y > 1, 0.0, -y)
+
+        runs = [
+            sgd.stochastic_gradient_descent(X, y, 0.1, [(200, 1e-2)], 0, k=3, loss=loss) for loss in (Own(), "hinge")
+        ]
+        np.testing.assert_array_equal(runs[0][0][0], runs[1][0][0])
+        assert runs[0][1] == runs[1][1]
+
+        class Quadratic(Own):
+            def value(self, y, gamma):
+                return np.maximum(1 - gamma * y, 0.0) ** 2
+
+            def slope(self, y, gamma):
+                return -2 * y * np.maximum(1 - gamma * y, 0.0)
+
+        lam, seasons = 0.1, sgd.diminishing_seasons(0.1, 30)
+        _, history = sgd.stochastic_gradient_descent(X, y, lam, seasons, 0, k=4, loss=Quadratic(), average=True)
+        best = certified("squared_hinge", C=1 / (len(y) * lam)) * lam
+        assert 0 <= history[-1]["S"] / best - 1 < 1e-3
+        with pytest.raises(ValueError, match="loss must be 'hinge' or 'logistic'"):
+            sgd.S(np.ones(X.shape[1]), 0.0, X, y, 0.1, object())
+
     def test_the_notes_schedule(self):
         assert sgd.seasons_of_the_note() == [(1000, 1e-3), (1000, pytest.approx(1e-4))]
         held_out = X[400:], y[400:]

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.kernels import RBF, Laplacian, Linear, Polynomial, Sigmoid
+from maxmargin.losses import PowerHinge
 
 AT_BOUND = 1e-12  # of a bound: rows that share a multiplier divide it, and rounding moves it off its bound
 
@@ -58,15 +59,19 @@ def kernel_matrix(kernel, X, Z=None):
 
 
 def loss_of(name, y, z, epsilon):
-    """l(y, z) of every row."""
+    """l(y, z) of every row; ``name`` is that of a loss, or a power of the slack."""
+    if isinstance(name, PowerHinge):
+        return np.maximum(1.0 - y * z, wide(0.0)) ** wide(name.p)
     if name == "logistic":
         return np.logaddexp(wide(0.0), -y * z)
     if name == "huber_hinge":
         room = np.maximum(1.5 - y * z, 0.0)
         return np.where(room < 1.0, room**2 / 2.0, 1.0 - y * z)
-    regression = name.endswith("epsilon_insensitive")
+    regression = name.endswith("epsilon_insensitive") or name == "huber"
     short = np.abs(y - z) - wide(epsilon) if regression else 1.0 - y * z
     short = np.maximum(short, 0.0)
+    if name == "huber":
+        return np.where(short < 1.0, short**2 / 2.0, short - 0.5)
     return short**2 if name.startswith("squared") else short
 
 
@@ -91,6 +96,17 @@ def box_of(loss, signs, costs):
     return signs, costs, np.zeros_like(costs)
 
 
+def curved_of(loss, signs, costs, beta):
+    """The conjugate of every row that costs something, and its slope."""
+    alpha = signs * beta
+    if isinstance(loss, PowerHinge):
+        p, t = wide(loss.p), alpha / (wide(loss.p) * costs)
+        return (p - 1.0) * costs * t ** (p / (p - 1.0)) - alpha, signs * (t ** (1.0 / (p - 1.0)) - 1.0)
+    share = np.clip(alpha / costs, np.longdouble("1e-4000"), 1.0 - wide(1e-19))
+    entropy = share * np.log(share) + (1.0 - share) * np.log1p(-share)
+    return costs * entropy, signs * (np.log(share) - np.log1p(-share))
+
+
 def box_machine(loss, signs, costs, beta, scores, square, decisions, free_bias):
     """One soft margin: multipliers beta = sign alpha, their scores K beta, beta'K beta, and the model's decisions.
 
@@ -98,14 +114,20 @@ def box_machine(loss, signs, costs, beta, scores, square, decisions, free_bias):
     """
     signs, costs, beta = wide(signs), wide(costs), wide(beta)
     primal = square / 2.0 + costs @ loss_of(loss, signs, decisions, 0.0)
-    p, bound, ridge = box_of(loss, signs, costs)
-    dual = p @ beta - square / 2.0 - ridge @ beta**2 / 2.0
+    if isinstance(loss, PowerHinge) or loss == "logistic":
+        rows, v, bound = costs > 0, np.zeros_like(beta), np.where(costs > 0, wide(np.inf), 0.0)
+        conjugates, slopes = curved_of(loss, signs[rows], costs[rows], beta[rows])
+        dual, v[rows] = -square / 2.0 - conjugates.sum(), -slopes - scores[rows]
+    else:
+        p, bound, ridge = box_of(loss, signs, costs)
+        dual = p @ beta - square / 2.0 - ridge @ beta**2 / 2.0
+        v = p - scores - ridge * beta
     upper, lower = np.where(signs > 0, bound, 0.0), np.where(signs < 0, -bound, 0.0)
-    v = p - scores - ridge * beta
     grows, shrinks = beta < upper * (1.0 - AT_BOUND), beta > lower * (1.0 - AT_BOUND)
     highest, lowest = v[grows].max(initial=-np.inf), v[shrinks].min(initial=np.inf)
-    violation = highest - lowest if free_bias else max(highest, -lowest)
-    return Recomputed(float(primal), float(dual), float(max(violation, 0.0)))
+    violation = max(highest - lowest if free_bias else max(highest, -lowest), 0.0)
+    # Multipliers near the ends of the logistic loss's domain are not known to the digits that their slopes would need.
+    return Recomputed(float(primal), float(dual), float("nan") if loss == "logistic" else float(violation))
 
 
 def joint_machine(labels, costs, B, square, decisions, maximum, squared):

@@ -23,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SGDSVC, SGDSVR, SVC, CategoricalNB, GaussianNB, LinearSVC, LinearSVR, MultinomialNB, Status
 from maxmargin.core.rows import as_dense
-from maxmargin.losses import SquaredHinge
+from maxmargin.losses import PowerHinge, SquaredHinge
 from tests.reliability import stored_models
 from tests.reliability.stored_models import JOINT
 
@@ -96,12 +96,15 @@ def _svc(rng: np.random.Generator) -> SVC:
     kernel = str(rng.choice(["rbf", "rbf", "rbf", "linear", "poly", "laplacian", "sigmoid"]))
     gamma: Any = "scale" if rng.random() < 0.5 else float(f"{10.0 ** rng.uniform(-6, 3):.3g}")
     reduction = str(rng.choice(REDUCTIONS if kernel != "sigmoid" else REDUCTIONS[:3]))
+    losses: list[Any] = ["hinge", "hinge", "squared_hinge", "squared_hinge"]
+    if kernel != "sigmoid" and reduction not in JOINT:
+        losses += ["logistic", PowerHinge(float(rng.choice([1.05, 1.5, 1.9])))]
     return SVC(
         kernel=kernel,
         gamma="scale" if kernel == "poly" else gamma,
         degree=int(rng.integers(1, 4)),
         coef0=float(rng.integers(2)),
-        loss=str(rng.choice(["hinge", "hinge", "squared_hinge"])),
+        loss=losses[rng.integers(len(losses))],
         multi_class=reduction,
         class_weight=_balanced(rng),
         **_common(rng),
@@ -128,7 +131,7 @@ _CLASS_LOSSES = ["hinge", "squared_hinge", "logistic", "huber_hinge"]
 
 
 def _linear_svr(rng: np.random.Generator) -> LinearSVR:
-    loss = str(rng.choice(["epsilon_insensitive", "squared_epsilon_insensitive"]))
+    loss = str(rng.choice(["epsilon_insensitive", "squared_epsilon_insensitive", "huber"]))
     return LinearSVR(loss=loss, epsilon=float(rng.choice([0.0, 0.1, 1.0])), random_state=0, **_common(rng))
 
 

@@ -153,7 +153,7 @@ def test_separable_data_and_a_huge_cost(loss, C):
     assert random_fits.false_proofs(trial) == []
 
 
-@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive", "huber"])
 @pytest.mark.parametrize("epsilon", [0.0, 0.1])
 def test_constant_targets_have_the_optimum_zero(loss, epsilon):
     X = np.random.default_rng(0).normal(size=(50, 3))

@@ -2,6 +2,7 @@
 
 from maxmargin.certificates import box as box  # importing a family registers its proofs
 from maxmargin.certificates import joint as joint
+from maxmargin.certificates import kernel as kernel
 from maxmargin.certificates import linear as linear
 from maxmargin.certificates.kkt import standing
 from maxmargin.certificates.margins import Margins, distances, margins

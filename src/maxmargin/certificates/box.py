@@ -59,7 +59,7 @@ def in_units(size: float, unit: float) -> float:
 def _certificate(problem: BoxQP, beta: Array, f: Array, error: Array, biases: Array) -> Certificate:
     """Values and gap at feasible multipliers with scores f, each off by at most ``error``."""
     square, doubt, concave = parts_of_values(beta, f, error, problem.box)
-    definite, reason = _definiteness(problem, beta, square, doubt)
+    definite, reason = definiteness(problem, beta, square, doubt)
     square = max(square, 0.0)
     bias, norm = split_bias(problem, beta, biases, square)
     if not definite:
@@ -75,7 +75,8 @@ def _certificate(problem: BoxQP, beta: Array, f: Array, error: Array, biases: Ar
     return Certificate(dual + gap, dual, gap, math.nan, bias, norm, rounding=rounding, reason=reason)
 
 
-def _definiteness(problem: BoxQP, beta: Array, square: float, doubt: float) -> tuple[bool, str]:
+def definiteness(problem: BoxQP, beta: Array, square: float, doubt: float) -> tuple[bool, str]:
+    """Whether K is positive semidefinite for all that is known, with beta'K beta = square; and what is to be said."""
     definite, _, reason = problem.gram.definiteness(np.flatnonzero(beta))
     if definite and square < -2.0 * doubt:
         definite, reason = False, "the Gram matrix is not positive semidefinite: beta'K beta is negative"

@@ -15,7 +15,7 @@ sigma = 1 / ||x_i||^2 is the exact step of coordinate descent in the dual; with 
 multiplier update of the augmented Lagrangian z = prox(...): one formula serves both solvers.
 
 A built-in loss is a NamedTuple of its parameters and six registered functions, compiled into the loops below. A user's
-loss is any object with the methods of ``CustomLoss``, on arrays.
+loss is any object with the methods of ``CustomLoss``, on arrays: its value and its slope, and what else it has.
 """
 
 from __future__ import annotations
@@ -32,9 +32,11 @@ from maxmargin.core.rows import Array
 
 @runtime_checkable
 class CustomLoss(Protocol):
-    """A loss that is not built in, as functions of arrays. With a second derivative it is solved by Newton's method.
+    """A loss that is not built in, as functions of arrays; two are needed, two more are asked for where they exist.
 
-    ``curvature`` is optional: leave it out where the loss has kinks, and the machine is trained by descent.
+    ``curvature(y, z)`` is d2l/dz2: with it linear machines are solved by Newton's method, without it (a loss with
+    kinks) by descent. ``conjugate(y, s)`` is l*(y, s) = max_z s z - l(y, z), infinite where there is no maximum: with
+    it a certificate has a dual value, without it strong convexity bounds the gap (``certificates.linear``).
     """
 
     def value(self, y: Array, z: Array) -> Array:
@@ -45,14 +47,11 @@ class CustomLoss(Protocol):
         """dl/dz, a subgradient at kinks."""
         ...
 
-    def conjugate(self, y: Array, s: Array) -> Array:
-        """l*(y, s) = max_z s z - l(y, z), infinite where there is no maximum."""
-        ...
 
-
-def sound(loss: tuple[Any, ...]) -> bool:
-    """Whether the parameters of a built-in loss are finite numbers >= 0."""
-    return all(isinstance(size, Real) and 0.0 <= float(size) < math.inf for size in loss)
+def sound(loss: Any) -> bool:
+    """Whether the parameters of a built-in loss are finite numbers >= 0, or within what the loss declares instead."""
+    least, most = getattr(loss, "within", (0.0, math.inf))
+    return all(isinstance(size, Real) and math.isfinite(size) and least <= float(size) <= most for size in loss)
 
 
 @generic_of_numbers
@@ -106,6 +105,11 @@ def is_flat(loss: Any, y: Array, z: Array) -> Array:
         _multipliers(loss, y, np.ones(len(z)), before, slopes, unused)
         return slopes == 0.0
     return np.asarray(loss.slope(y, before)) == 0.0
+
+
+def has_conjugate(loss: Any) -> bool:
+    """Whether there is a dual problem to compare with."""
+    return compiled(loss) or hasattr(loss, "conjugate")
 
 
 def total(loss: Any, y: Array, c: Array, z: Array) -> float:
@@ -213,7 +217,7 @@ def on_arrays(cls: type) -> type:
     made: Any = cls
     made.value, made.slope, made.curvature = method(value), method(slope), method(curvature)
     made.conjugate = lambda self, y, s: method(conjugate)(self, y, 1.0, -np.asarray(s, np.float64))
-    made.conjugate.__doc__ = CustomLoss.conjugate.__doc__
+    made.conjugate.__doc__ = "l*(y, s) = max_z s z - l(y, z), infinite where there is no maximum."
     return cls
 
 

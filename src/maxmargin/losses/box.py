@@ -59,7 +59,7 @@ def has_box(loss: Any, of_labels: bool) -> bool:
 def box_of(loss: Any, y: Array, c: Array, of_labels: bool) -> Box:
     """The box of ``loss`` with targets ``y`` and costs ``c``; an error where it has none for such targets."""
     if not has_box(loss, of_labels):
-        fitting = "a hinge, its square or a Huber hinge" if of_labels else "an epsilon-insensitive loss or its square"
+        fitting = "a hinge, its square or a Huber hinge" if of_labels else "epsilon-insensitive, its square or Huber's"
         raise ValueError(
             f"A kernel machine on {'labels' if of_labels else 'numbers'} needs a piecewise quadratic loss "
             f"for them, with parameters >= 0: {fitting}; got {loss!r}."

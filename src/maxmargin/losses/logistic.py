@@ -6,9 +6,12 @@ import math
 from typing import NamedTuple
 
 from maxmargin.core.jit import jit
+from maxmargin.core.rows import Array
 from maxmargin.losses.base import INFINITE, conjugate, curvature, dual_step, on_arrays, slope, step_slope, value
+from maxmargin.losses.curved import dual_curvature, dual_slope
 
 STEPS = 100  # safeguarded Newton steps for one multiplier; a few suffice
+LEAST, MOST = 1e-300, 1.0 - 2.0**-53  # shares alpha / c strictly between 0 and 1, where the entropy has finite slopes
 
 
 @on_arrays
@@ -18,6 +21,10 @@ class Logistic(NamedTuple):
     smooth = True
     bounded_rows = False  # no multiplier ever rests at a bound: coordinate descent has nothing to leave out
     one_sided = True
+
+    def bound(self, c: Array) -> Array:
+        """0 <= alpha <= c."""
+        return c
 
 
 @value.register(Logistic)
@@ -58,6 +65,22 @@ def _(loss, y, c, z, old, sigma):
     share = _share(c, y * z, y * old, sigma)
     inner = c * share * (1.0 - share)
     return sigma * inner / (sigma + inner)
+
+
+@dual_slope.register(Logistic)
+def _(loss, y, c, beta):
+    """y log(alpha / (c - alpha)), finite at the ends of the domain."""
+    share = y * beta / c
+    if not 0.0 <= share <= 1.0:
+        return y * INFINITE if share > 1.0 else -y * INFINITE
+    share = min(max(share, LEAST), MOST)
+    return y * (math.log(share) - math.log1p(-share))
+
+
+@dual_curvature.register(Logistic)
+def _(loss, y, c, beta):
+    share = min(max(y * beta / c, LEAST), MOST)
+    return 1.0 / (c * share * (1.0 - share))
 
 
 @jit()

@@ -16,6 +16,7 @@ import numpy as np
 
 from maxmargin.core.rows import Array, finite_squared_norms, rows_of
 from maxmargin.core.threads import effective_jobs, thread_map
+from maxmargin.losses.base import compiled
 from maxmargin.machines.linear import few_merged
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.solvers.linear.sgd import STEPS, Descent, Iterates
@@ -139,7 +140,8 @@ class _Course:
         rows, scale = rows_of(X, X.dtype), float(plan.bias)
         finite_squared_norms(rows)  # beyond float64 every step length is zero, and so are the weights
         descents = [Descent(rows, np.ascontiguousarray(y), factors, plan.loss, plan.lam, scale) for y in columns.T]
-        return cls(descents, weights, min(plan.batch, n), draws, effective_jobs(plan.n_jobs))
+        jobs = effective_jobs(plan.n_jobs) if compiled(plan.loss) else 1  # a user's functions: from one thread
+        return cls(descents, weights, min(plan.batch, n), draws, jobs)
 
     @property
     def n(self) -> int:

@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 from maxmargin.core.rows import Array
+from maxmargin.losses.base import has_conjugate
 from maxmargin.problems.box import Bias
 from maxmargin.problems.design import Design
 from maxmargin.problems.solution import Certificate, Point
@@ -38,6 +39,12 @@ class LinearProblem:
     loss: Any
     bias: Bias
     penalty: Penalty = "l2"
+
+    def __post_init__(self) -> None:
+        if self.penalty == "l1" and not has_conjugate(self.loss):
+            raise ValueError(
+                "The l1 penalty needs a loss with a conjugate: without a dual value nothing bounds its gap."
+            )
 
     @property
     def n(self) -> int:

@@ -54,7 +54,7 @@ class Certificate(NamedTuple):
     (Where float32 values were used, rows that cannot change the gap keep theirs, and ``primal`` and ``dual`` share an
     error of some 1e-7 of sum_ij |beta_i beta_j| K_ij.) Where the Gram matrix is not positive semidefinite there is no
     duality, and where ``time_limit`` left no time for the proof there is none: the values are NaN and ``reason`` says
-    why.
+    why. A loss of a user that has no conjugate has no ``dual`` (NaN); ``gap`` is a bound nevertheless.
     """
 
     primal: float
@@ -70,8 +70,8 @@ class Certificate(NamedTuple):
 
     @property
     def relative_gap(self) -> float:
-        """gap / max(|primal|, |dual|); zero where all three are zero."""
-        scale = max(abs(self.primal), abs(self.dual))
+        """gap / max(|primal|, |dual|), of what there is; zero where all three are zero."""
+        scale = abs(self.primal) if math.isnan(self.dual) else max(abs(self.primal), abs(self.dual))
         if math.isinf(scale) or (scale == 0 and self.gap > 0):
             return math.inf
         return self.gap / scale if scale > 0 or math.isnan(scale) else 0.0
@@ -96,11 +96,10 @@ class Certificate(NamedTuple):
     def _table(self) -> list[tuple[str, str]]:
         table = []
         if not math.isnan(self.gap):
-            table += [
-                ("primal", f"{self.primal:.10g}"),
-                ("dual", f"{self.dual:.10g}"),
-                ("gap", f"{self.gap:.3g} (relative {self.relative_gap:.2g})"),
-            ]
+            table.append(("primal", f"{self.primal:.10g}"))
+            if not math.isnan(self.dual):
+                table.append(("dual", f"{self.dual:.10g}"))
+            table.append(("gap", f"{self.gap:.3g} (relative {self.relative_gap:.2g})"))
         table.append(("violation", f"{self.violation:.3g} of the optimality conditions"))
         if self.moved:
             table.append(("moved", f"{self.moved:.3g} to satisfy the constraints"))

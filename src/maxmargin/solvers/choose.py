@@ -7,6 +7,7 @@ from typing import Any
 
 from maxmargin.problems.box import BoxQP
 from maxmargin.problems.joint import KernelJoint, LinearJoint
+from maxmargin.problems.kernel import KernelProblem
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.solvers.box import choose as box
 from maxmargin.solvers.contract import Stage
@@ -27,6 +28,7 @@ def named(problem: Any) -> dict[str, Stage]:
 
 
 stages.register(BoxQP, box.stages)
+stages.register(KernelProblem, box.curved_stages)
 stages.register(LinearProblem, linear.stages)
 stages.register(LinearJoint, joint.linear_stages)
 stages.register(KernelJoint, joint.kernel_stages)

@@ -71,6 +71,13 @@ def penalty(lam):
         raise ValueError(f"lam must be finite and not negative; got {lam}")
 
 
+def loss(given, *valid):
+    """One of a few words, or an object with the methods value(y, gamma) and slope(y, gamma)."""
+    methods = all(callable(getattr(given, name, None)) for name in ("value", "slope"))
+    if isinstance(given, str) or not methods:
+        choice("loss", given, *valid)
+
+
 def choice(name, given, *valid):
     """One of a few words or numbers."""
     if given not in valid:

@@ -5,15 +5,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.certificates import certify
+from maxmargin.certificates import certify, prove
 from maxmargin.certificates.linear import balanced, best_bias, row_multipliers
-from maxmargin.losses import EpsilonInsensitive, Hinge, HuberHinge, Logistic, SquaredEpsilonInsensitive, SquaredHinge
+from maxmargin.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    HuberHinge,
+    Logistic,
+    PowerHinge,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+)
 from maxmargin.losses.base import dual_step, total
 from maxmargin.problems.box import Bias
 from maxmargin.problems.solution import Point
+from maxmargin.solvers import Options, solve
 from tests.linear_helpers import BIASES, LOSSES, data, name_of, optimum_by_clarabel, problem
 
-CONIC = [Hinge(), SquaredHinge(), EpsilonInsensitive(0.1), SquaredEpsilonInsensitive(0.1)]
+CONIC = [
+    Hinge(),
+    SquaredHinge(),
+    PowerHinge(1.5),
+    EpsilonInsensitive(0.1),
+    SquaredEpsilonInsensitive(0.1),
+    Huber(0.3, 0.1),
+]
 
 
 def some_multipliers(task, rng):
@@ -37,10 +54,11 @@ def defined(loss, y, z):
     if isinstance(loss, HuberHinge):
         m = y * z
         return np.where(m < 1 - loss.h, 1 - m, np.where(m > 1 + loss.h, 0.0, (1 + loss.h - m) ** 2 / (4 * loss.h)))
-    if isinstance(loss, Hinge | SquaredHinge):
-        short = np.maximum(0.0, 1 - y * z)
-    else:
-        short = np.maximum(0.0, np.abs(y - z) - loss.epsilon)
+    short = np.maximum(0.0, 1 - y * z if loss.one_sided else np.abs(y - z) - loss.epsilon)
+    if isinstance(loss, Huber):
+        return np.where(short < loss.delta, short**2 / (2 * loss.delta), short - loss.delta / 2)
+    if isinstance(loss, PowerHinge):
+        return short**loss.p
     return short**2 if isinstance(loss, SquaredHinge | SquaredEpsilonInsensitive) else short
 
 
@@ -95,7 +113,9 @@ def test_gaps_are_sums_of_terms_that_are_never_negative(loss, seed, size):
         assert by_definition(task, X, v) >= value - proof.gap * (1.0 + 1e-9)
 
 
-@pytest.mark.parametrize("loss", [SquaredHinge(), Logistic(), SquaredEpsilonInsensitive(0.2)], ids=name_of)
+@pytest.mark.parametrize(
+    "loss", [SquaredHinge(), Logistic(), PowerHinge(1.3), SquaredEpsilonInsensitive(0.2), Huber()], ids=name_of
+)
 def test_smooth_losses_have_half_the_squared_gradient_as_gap(loss):
     X, y = data(loss)
     task = problem(X, y, loss, Bias.NONE)
@@ -130,3 +150,42 @@ def test_best_bias_is_no_worse_than_its_neighbours(loss):
 
     for other in (b - 1e-3, b + 1e-3, b - 0.5, b + 0.5, 0.0):
         assert cost(b) <= cost(other) + 1e-9
+
+
+class SlopesOnly:
+    """A built-in loss of which only values and slopes are known."""
+
+    def __init__(self, loss):
+        self.one_sided, self.value, self.slope = loss.one_sided, loss.value, loss.slope
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=name_of)
+@pytest.mark.parametrize("bias", BIASES, ids=name_of)
+def test_slopes_alone_bound_the_gap(loss, bias):
+    """At any weights, also on kinks; at the optimum of a smooth loss the bound is next to nothing."""
+    X, y = data(loss, n=40, d=3)
+    task, known = problem(X, y, SlopesOnly(loss), bias, 0.4), problem(X, y, loss, bias, 0.4)
+    best = solve(known, Options(tol=1e-12))
+    rng = np.random.default_rng(0)
+    for v in (np.zeros(task.d), 0.3 * rng.normal(size=task.d), best.point.v, best.point.v + 1e-3):
+        proof = prove(task, Point(v))
+        assert np.isnan(proof.certificate.dual)
+        assert "no conjugate" in proof.certificate.reason
+        assert proof.certificate.primal == pytest.approx(by_definition(known, X, proof.point.v), rel=1e-12)
+        assert proof.certificate.primal <= by_definition(known, X, v) * (1 + 1e-12)
+        assert proof.certificate.gap >= proof.certificate.primal - best.certificate.primal - 1e-12
+        if loss.smooth and v is best.point.v:
+            assert proof.certificate.relative_gap < 1e-9
+
+
+def test_a_loss_whose_best_bias_is_infinite_has_no_bound():
+    class Line(SlopesOnly):
+        def __init__(self):
+            self.value, self.slope = (lambda y, z: -y * z), (lambda y, z: -y)
+
+    X, y = data(Hinge(), n=21)
+    proof = certify(problem(X, y, Line()), Point(np.zeros(X.shape[1] + 1)))
+    assert proof.gap == np.inf
+    assert "no bias is best" in proof.reason
+    with pytest.raises(ValueError, match="l1 penalty needs a loss with a conjugate"):
+        problem(X, y, Line(), penalty="l1")

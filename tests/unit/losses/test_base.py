@@ -6,14 +6,14 @@ import pytest
 from maxmargin.losses import CustomLoss, EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from maxmargin.losses import base as losses
 from maxmargin.losses.base import conjugate, curvature, dual_step, slope, step_slope, value
-from tests.linear_helpers import CLASS_LOSSES, LOSSES, NUMBER_LOSSES, data, name_of
+from tests.linear_helpers import LOSSES, NUMBER_LOSSES, data, name_of
 from tests.reliability.long_double import loss_of
 
 SCORES = np.linspace(-3.1, 3.3, 33)
 
 
 def targets(loss):
-    return [-1.0, 1.0] if loss in CLASS_LOSSES else [-0.7, 1.3]
+    return [-1.0, 1.0] if loss.one_sided else [-0.7, 1.3]
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=name_of)
@@ -116,7 +116,8 @@ def test_arrays_and_single_rows_have_the_same_values(loss):
     np.testing.assert_allclose(own.conjugate(y, slopes), SCORES * slopes - own.value(y, SCORES), atol=1e-12)
 
 
-NAMES = ["hinge", "squared_hinge", "logistic", "huber_hinge", "epsilon_insensitive", "squared_epsilon_insensitive"]
+NAMES = ["hinge", "squared_hinge", "logistic", "huber_hinge"]
+NAMES += ["epsilon_insensitive", "squared_epsilon_insensitive", "huber"]
 
 
 @pytest.mark.parametrize("name", NAMES)

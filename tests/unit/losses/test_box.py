@@ -7,6 +7,7 @@ from maxmargin import SVC
 from maxmargin.losses import (
     EpsilonInsensitive,
     Hinge,
+    Huber,
     HuberHinge,
     Logistic,
     SquaredEpsilonInsensitive,
@@ -16,7 +17,7 @@ from maxmargin.losses.base import conjugate
 from maxmargin.losses.box import box_of, has_box
 
 LABELS = [Hinge(), SquaredHinge(), HuberHinge(0.5), HuberHinge(0.05)]
-NUMBERS = [EpsilonInsensitive(0.0), EpsilonInsensitive(0.3), SquaredEpsilonInsensitive(0.3)]
+NUMBERS = [EpsilonInsensitive(0.0), EpsilonInsensitive(0.3), SquaredEpsilonInsensitive(0.3), Huber(0.5, 0.2)]
 CASES = [(loss, y) for loss in LABELS for y in (-1.0, 1.0)] + [(loss, y) for loss in NUMBERS for y in (-2.0, 0.7)]
 
 
@@ -61,8 +62,8 @@ def test_what_has_no_box_is_refused():
         assert not has_box(wrong, of_labels=True)
         with pytest.raises(ValueError, match="needs a piecewise quadratic loss"):
             box_of(wrong, np.ones(1), np.ones(1), of_labels=True)
-    with pytest.raises(ValueError, match="loss must be one of 'hinge', 'squared_hinge', 'huber_hinge', or a loss"):
-        SVC(loss=Logistic()).fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="'huber_hinge', 'logistic', or a loss of maxmargin"):
+        SVC(loss=EpsilonInsensitive(0.1)).fit([[0.0], [1.0]], [0, 1])
 
 
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), HuberHinge(0.25)])

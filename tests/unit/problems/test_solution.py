@@ -18,6 +18,9 @@ def test_certificate_reads_well():
     assert both.gap == 1.0
     assert both.parts == (proof, proof)
     assert combine([proof]) is proof
+    one_sided = proof._replace(dual=math.nan, reason="no dual value")
+    assert one_sided.relative_gap == combine([one_sided, proof]).relative_gap == 0.25
+    assert "\n  dual" not in repr(one_sided)
     assert Certificate(0.0, 0.0, 0.0, 0.0, 0.0, 0.0).relative_gap == 0.0
     assert Certificate(math.inf, 1.0, math.inf, 0.0, 0.0, 0.0).relative_gap == math.inf
     full = combine([proof._replace(moved=0.1, rounding=0.2, reason="why"), proof])

@@ -13,13 +13,13 @@ from maxmargin.checks import Rule
 from maxmargin.core.rows import Array
 from maxmargin.estimators.kernel.classifier import CLASSIFIER_RULES, KernelClassifier
 from maxmargin.estimators.kernel.machine import KERNEL_RULES
+from maxmargin.estimators.losses import CLASS_LOSSES, class_loss
 from maxmargin.estimators.plans.classes import Classes, ClassTasks
 from maxmargin.estimators.plans.folds import Folds
 from maxmargin.estimators.plans.kernel import Rows, usual_bound_of
 from maxmargin.estimators.plans.reductions import RULES as MULTICLASS_RULES
 from maxmargin.estimators.plans.reductions import bias_of, is_joint, joint_loss, refuse_zero_weights
-from maxmargin.losses import Hinge, HuberHinge, SquaredHinge
-from maxmargin.losses.box import has_box
+from maxmargin.losses.curved import is_loss_of_kernels
 from maxmargin.machines import Job
 from maxmargin.machines.joint import JointRows, kernel_job
 from maxmargin.machines.plan import as_solved
@@ -27,9 +27,9 @@ from maxmargin.machines.refusals import refuse_indefinite_hard_margin, refuse_in
 from maxmargin.models import soft_margin
 from maxmargin.multiclass import Task
 from maxmargin.problems.box import BoxQP
+from maxmargin.problems.kernel import KernelProblem
 from maxmargin.problems.solution import Progress
 
-_LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "huber_hinge": HuberHinge()}
 _RULES: dict[str, Rule] = (
     KERNEL_RULES
     | MULTICLASS_RULES
@@ -37,9 +37,9 @@ _RULES: dict[str, Rule] = (
     | {
         "C": Rule("a number > 0, or infinity for the hard margin", checks.positive),
         "loss": Rule(
-            f"one of {', '.join(map(repr, _LOSSES))}, or a loss of maxmargin.losses for labels that has a box",
-            lambda loss: loss in _LOSSES if isinstance(loss, str) else has_box(loss, of_labels=True),
-            tuple(_LOSSES),
+            f"one of {', '.join(map(repr, CLASS_LOSSES))}, or a loss of maxmargin.losses for labels",
+            lambda loss: loss in CLASS_LOSSES if isinstance(loss, str) else is_loss_of_kernels(loss, of_labels=True),
+            tuple(CLASS_LOSSES),
         ),
     }
 )
@@ -72,9 +72,10 @@ class SVC(KernelClassifier):
         ``sample_weight``; "auto" is 1 / d.
     coef0 : float, default=0.0
         The constant in "poly" and "sigmoid".
-    loss : {"hinge", "squared_hinge", "huber_hinge"} or loss object, default="hinge"
-        The slack itself, its square, or a hinge whose corner is a parabola of half width 1/2; or a piecewise quadratic
-        loss of ``maxmargin.losses``, such as ``HuberHinge(0.1)``. Joint machines take the first two.
+    loss : {"hinge", "squared_hinge", "huber_hinge", "logistic"} or loss object, default="hinge"
+        The slack itself, its square, a hinge whose corner is a parabola of half width 1/2, or log(1 + exp(-y f)); or a
+        loss of ``maxmargin.losses``, such as ``PowerHinge(1.5)``, the slack to the power p. Powers and the logistic
+        loss need a positive semidefinite kernel. Joint machines take the first two.
     multi_class : {"ovo", "ovr", "crammer_singer", "weston_watkins", "codes"}, default="ovo"
         Three classes and more: a machine for every pair of classes and a vote; for every class against the rest; one
         joint machine with the maximum over the other classes in its loss, or with their sum
@@ -219,23 +220,20 @@ class SVC(KernelClassifier):
                 "classes."
             )
 
-    def _loss(self) -> Any:
-        return _LOSSES[self.loss] if isinstance(self.loss, str) else self.loss
-
     def _costs(self, rows: Rows, classes: Classes) -> Array:
         """C_i."""
         shares = classes.factors[rows.target_ids] * rows.weights
         return np.multiply(self.C, shares, out=np.zeros(len(shares)), where=shares > 0)  # infinity times zero is zero
 
     def _usual_bound(self, costs: Array) -> float:
-        return usual_bound_of(self._loss(), costs)
+        return usual_bound_of(class_loss(self.loss), costs)
 
     def _jobs(self, rows: Rows, tasks: ClassTasks, costs: Array, start: Array | None, folds: Folds) -> list[Job]:
         if is_joint(self):
             return [self._joint_job(rows, tasks.reduction.n_classes, costs, start, folds)]
-        kernel, loss, bias, hard = rows.kernel, self._loss(), bias_of(self), bool(np.isinf(costs).any())
+        kernel, loss, bias, hard = rows.kernel, class_loss(self.loss), bias_of(self), bool(np.isinf(costs).any())
 
-        def state(task: Task, costs: Array, gram: Any) -> BoxQP:
+        def state(task: Task, costs: Array, gram: Any) -> BoxQP | KernelProblem:
             if hard:
                 refuse_indefinite_hard_margin(gram, kernel)
             return soft_margin(gram, task.signs, costs, loss, bias)

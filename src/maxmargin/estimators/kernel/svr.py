@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from maxmargin import checks
@@ -11,18 +10,14 @@ from maxmargin.core.rows import Array
 from maxmargin.estimators.fitting import OneProblem
 from maxmargin.estimators.kernel.machine import KERNEL_RULES
 from maxmargin.estimators.kernel.regressor import KernelRegressor
+from maxmargin.estimators.losses import NUMBER_LOSSES, number_loss
 from maxmargin.estimators.plans.kernel import Rows, usual_bound_of
 from maxmargin.estimators.uncertain import INTERVAL_RULES
-from maxmargin.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
 from maxmargin.losses.box import has_box
 from maxmargin.models import regression
 from maxmargin.problems.box import Bias, BoxQP
 from maxmargin.problems.solution import Progress
 
-_LOSSES: dict[str, Callable[[float], Any]] = {
-    "epsilon_insensitive": EpsilonInsensitive,
-    "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
-}
 _RULES: dict[str, Rule] = (
     KERNEL_RULES
     | INTERVAL_RULES
@@ -30,9 +25,9 @@ _RULES: dict[str, Rule] = (
         "C": checks.POSITIVE,
         "epsilon": checks.NOT_NEGATIVE,
         "loss": Rule(
-            f"one of {', '.join(map(repr, _LOSSES))}, or a loss of maxmargin.losses for numbers that has a box",
-            lambda loss: loss in _LOSSES if isinstance(loss, str) else has_box(loss, of_labels=False),
-            tuple(_LOSSES),
+            f"one of {', '.join(map(repr, NUMBER_LOSSES))}, or a loss of maxmargin.losses for numbers that has a box",
+            lambda loss: loss in NUMBER_LOSSES if isinstance(loss, str) else has_box(loss, of_labels=False),
+            tuple(NUMBER_LOSSES),
         ),
     }
 )
@@ -124,7 +119,7 @@ class SVR(KernelRegressor):
         checks.check_parameters(self, _RULES)
 
     def _problem(self, rows: Rows, targets: Array) -> OneProblem:
-        loss = _LOSSES[self.loss](float(self.epsilon)) if isinstance(self.loss, str) else self.loss
+        loss = number_loss(self.loss, self.epsilon)
         C, bias = self.C, Bias.of(self.fit_intercept)
 
         def state(weights: Array, gram: Any) -> BoxQP:

@@ -24,6 +24,7 @@ from maxmargin.estimators.geometry import Hyperplanes, margins_of
 from maxmargin.estimators.linear.hard_margin import fit_hard_margin
 from maxmargin.estimators.linear.machine import LinearMachine, biases_of
 from maxmargin.estimators.linear.rules import LINEAR_RULES, is_loss
+from maxmargin.estimators.losses import CLASS_LOSSES, class_loss
 from maxmargin.estimators.plans.class_rows import ClassRows, open_share, read_class_rows
 from maxmargin.estimators.plans.classes import read_classes
 from maxmargin.estimators.plans.linear import linear_plan, linear_starts
@@ -32,7 +33,7 @@ from maxmargin.estimators.plans.reductions import RULES as MULTICLASS_RULES
 from maxmargin.estimators.probabilities import probabilities
 from maxmargin.estimators.progress import Attributes, Given
 from maxmargin.estimators.uncertain import ADVICE, PROBABILITY_RULES, Probable, wants_probabilities
-from maxmargin.losses import Hinge, HuberHinge, Logistic, SquaredHinge
+from maxmargin.losses import Logistic, SquaredHinge
 from maxmargin.losses.multiclass import JointLoss
 from maxmargin.machines import Fitted, Job, Machine
 from maxmargin.machines.joint import JointRows, linear_job
@@ -42,18 +43,12 @@ from maxmargin.problems.design import Design
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Point, Progress
 
-_LOSSES: dict[str, Callable[[], Any]] = {
-    "hinge": Hinge,
-    "squared_hinge": SquaredHinge,
-    "logistic": Logistic,
-    "huber_hinge": HuberHinge,
-}
 _RULES: dict[str, Rule] = (
     LINEAR_RULES
     | MULTICLASS_RULES
     | PROBABILITY_RULES
     | {
-        "loss": is_loss(True, *_LOSSES),
+        "loss": is_loss(True, *CLASS_LOSSES),
         "C": Rule("a number > 0, or infinity for the hard margin", checks.positive),
         "class_weight": checks.CLASS_WEIGHT,
     }
@@ -85,7 +80,8 @@ class LinearSVC(Hyperplanes, Probable, ClassifierMixin, SparseCoefMixin, LinearM
         Omega. "l1" makes weights exactly zero; it takes the squared hinge and the logistic loss.
     loss : {"hinge", "squared_hinge", "logistic", "huber_hinge"} or loss object, default="squared_hinge"
         With m = y (w'x + b): max(0, 1 - m), its square, log(1 + exp(-m)), or a hinge whose corner is a parabola of half
-        width 1/2. An object of ``maxmargin.losses``, or your own with the methods of ``CustomLoss``.
+        width 1/2. An object of ``maxmargin.losses``, such as ``PowerHinge(1.5)``, the slack to the power p, or your own
+        with the methods of ``CustomLoss``: value and slope, and where they exist curvature and conjugate.
     multi_class : {"ovo", "ovr", "crammer_singer", "weston_watkins", "codes"}, default="ovr"
         Three classes and more: a machine for every pair of classes and a vote; for every class against the rest; one
         joint machine with the maximum over the other classes in its loss, or with their sum
@@ -271,7 +267,7 @@ class LinearSVC(Hyperplanes, Probable, ClassifierMixin, SparseCoefMixin, LinearM
             }
 
         def more(fitted: Fitted) -> Attributes:
-            loss = None if is_joint(self) else self._loss()
+            loss = None if is_joint(self) else class_loss(self.loss)
             found = {"leave_one_out_bound_": open_share(rows, reduction, fitted.machines, loss)}
             if not rows.folds.number:
                 return found
@@ -284,7 +280,7 @@ class LinearSVC(Hyperplanes, Probable, ClassifierMixin, SparseCoefMixin, LinearM
         """Errors and warnings for parameters that do not go together."""
         self._warn_idle_scaling(bias_of(self))
         if self.penalty == "l1" and not (
-            self.loss in _SPARSE_WEIGHTS or isinstance(self.loss, SquaredHinge | Logistic)
+            self.loss in _SPARSE_WEIGHTS or isinstance(class_loss(self.loss), SquaredHinge | Logistic)
         ):
             raise ValueError(f"LinearSVC: penalty='l1' takes loss 'squared_hinge' or 'logistic'; got {self.loss!r}.")
         if not is_joint(self):
@@ -297,14 +293,11 @@ class LinearSVC(Hyperplanes, Probable, ClassifierMixin, SparseCoefMixin, LinearM
         """scikit-learn's "crammer_singer" ignores its default loss "squared_hinge": LIBLINEAR's -s 4 has the hinge."""
         return joint_loss(self, named_square=self.multi_class != "crammer_singer")
 
-    def _loss(self) -> Any:
-        return _LOSSES[self.loss]() if isinstance(self.loss, str) else self.loss
-
     def _jobs(self, rows: ClassRows, reduction: Reduction, warm_key: tuple[Any, ...]) -> list[Job]:
         """A job for each machine of two sides."""
         tasks = reduction.tasks(rows.labels)
         starts = linear_starts(self, rows.X, [task.rows for task in tasks], rows.costs, warm_key, bias_of(self))
-        loss, bias, penalty = self._loss(), bias_of(self), self.penalty
+        loss, bias, penalty = class_loss(self.loss), bias_of(self), self.penalty
 
         def state(task: Task, kept: Any, design: Design) -> LinearProblem:
             signs, costs = task.signs[kept], task.of(rows.costs)[kept]

@@ -16,11 +16,11 @@ from maxmargin.estimators.crossfit import linear_folds
 from maxmargin.estimators.fitting import OF_WEIGHTS, fit
 from maxmargin.estimators.linear.machine import LinearMachine, biases_of
 from maxmargin.estimators.linear.rules import LINEAR_RULES, is_loss
+from maxmargin.estimators.losses import NUMBER_LOSSES, number_loss
 from maxmargin.estimators.plans.folds import given_folds, no_folds, own_folds
 from maxmargin.estimators.plans.linear import cost_of, linear_plan, linear_starts
 from maxmargin.estimators.progress import Attributes, Given
 from maxmargin.estimators.uncertain import INTERVAL_RULES, Intervals
-from maxmargin.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
 from maxmargin.machines import Fitted, Job, Machine
 from maxmargin.machines.linear import few_merged
 from maxmargin.problems.box import Bias
@@ -28,12 +28,8 @@ from maxmargin.problems.design import Design
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Progress
 
-_LOSSES: dict[str, Callable[[float], Any]] = {
-    "epsilon_insensitive": EpsilonInsensitive,
-    "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
-}
 _RULES = {name: rule for name, rule in (LINEAR_RULES | INTERVAL_RULES).items() if name != "penalty"} | {
-    "loss": is_loss(False, *_LOSSES),
+    "loss": is_loss(False, *NUMBER_LOSSES),
     "epsilon": checks.NOT_NEGATIVE,
 }
 
@@ -41,12 +37,14 @@ _RULES = {name: rule for name, rule in (LINEAR_RULES | INTERVAL_RULES).items() i
 class LinearSVR(Intervals, RegressorMixin, LinearMachine):
     """Linear support vector regression, solved to a certified relative duality gap.
 
-    It minimises 1/2 ||w||^2 + sum_i C_i max(0, |y_i - w'x_i - b| - epsilon)^p, p = 1 or 2.
+    It minimises 1/2 ||w||^2 + sum_i C_i max(0, |y_i - w'x_i - b| - epsilon)^p, p = 1 or 2, or with Huber's loss.
 
     Parameters
     ----------
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"} or loss object, default="epsilon_insensitive"
-        p = 1 or p = 2, or your own loss (see ``maxmargin.losses.CustomLoss``).
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive", "huber"} or loss object, \
+    default="epsilon_insensitive"
+        p = 1; p = 2; or beyond the tube a parabola u^2 / 2 that becomes a line at u = 1. An object of
+        ``maxmargin.losses``, such as ``Huber(delta, epsilon)``, or your own (see ``maxmargin.losses.CustomLoss``).
     epsilon : float, default=0.0
         Half width of the tube within which errors cost nothing; a loss object has its own.
     intervals : bool, default=False
@@ -140,7 +138,7 @@ class LinearSVR(Intervals, RegressorMixin, LinearMachine):
             rows, targets, weights = few_merged(rows, targets, weights)
             folds = own_folds(self.cv, len(targets), None, self.random_state) if self.intervals else no_folds(0)
         costs, bias = cost_of(self, weights) * weights, Bias.of(self.fit_intercept)
-        loss: Any = _LOSSES[self.loss](float(self.epsilon)) if isinstance(self.loss, str) else self.loss
+        loss = number_loss(self.loss, self.epsilon)
 
         def state(kept: Any, design: Design) -> LinearProblem:
             return LinearProblem(design, targets[kept], costs[kept], loss, bias)

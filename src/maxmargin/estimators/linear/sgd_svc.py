@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,12 @@ from maxmargin import checks
 from maxmargin.core.rows import Array
 from maxmargin.estimators.linear.online import ONLINE_RULES, OnlineLearner
 from maxmargin.estimators.linear.rules import is_loss
+from maxmargin.estimators.losses import CLASS_LOSSES, class_loss
 from maxmargin.estimators.probabilities import probabilities
-from maxmargin.losses import Hinge, Logistic, SquaredHinge
+from maxmargin.losses import Logistic
 from maxmargin.machines.online import OnlinePlan, learn
 
-_LOSSES: dict[str, Callable[[], Any]] = {"hinge": Hinge, "squared_hinge": SquaredHinge, "logistic": Logistic}
-_RULES = ONLINE_RULES | {"loss": is_loss(True, *_LOSSES, custom=False)}
+_RULES = ONLINE_RULES | {"loss": is_loss(True, *CLASS_LOSSES)}
 
 
 class SGDSVC(ClassifierMixin, OnlineLearner):
@@ -31,8 +30,9 @@ class SGDSVC(ClassifierMixin, OnlineLearner):
 
     Parameters
     ----------
-    loss : {"hinge", "squared_hinge", "logistic"} or loss of ``maxmargin.losses``, default="hinge"
-        The loss.
+    loss : {"hinge", "squared_hinge", "logistic", "huber_hinge"} or loss object, default="hinge"
+        One of these, an object of ``maxmargin.losses``, or your own with ``value(y, z)`` and ``slope(y, z)`` on arrays
+        (``maxmargin.losses.CustomLoss``). Your functions are called for every batch: a larger ``batch_size`` is faster.
     lam : float, default=1e-4
         Weight of the norm.
     C : float, default=None
@@ -222,7 +222,7 @@ class SGDSVC(ClassifierMixin, OnlineLearner):
         return (X, labels, weights) if len(used) == len(weights) else (X[used], labels[used], weights[used])
 
     def _loss(self) -> Any:
-        return _LOSSES[self.loss]() if isinstance(self.loss, str) else self.loss
+        return class_loss(self.loss)
 
     def decision_function(self, X: Any) -> Array:
         """w'x + b: one value for two classes, positive for ``classes_[1]``; else one per class."""

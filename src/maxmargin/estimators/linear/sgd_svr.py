@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,15 +14,11 @@ from maxmargin.checks import Rule
 from maxmargin.core.rows import Array
 from maxmargin.estimators.linear.online import ONLINE_RULES, OnlineLearner
 from maxmargin.estimators.linear.rules import is_loss
-from maxmargin.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
+from maxmargin.estimators.losses import NUMBER_LOSSES, number_loss
 from maxmargin.machines.online import Learnt, OnlinePlan, learn
 
-_LOSSES: dict[str, Callable[[float], Any]] = {
-    "epsilon_insensitive": EpsilonInsensitive,
-    "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
-}
 _RULES = ONLINE_RULES | {
-    "loss": is_loss(False, *_LOSSES, custom=False),
+    "loss": is_loss(False, *NUMBER_LOSSES),
     "epsilon": Rule("a finite number >= 0", lambda v: checks.number(v) and v >= 0),
 }
 
@@ -31,14 +26,15 @@ _RULES = ONLINE_RULES | {
 class SGDSVR(RegressorMixin, OnlineLearner):
     """Linear regression trained by stochastic gradient descent with the losses of support vector regression.
 
-    It descends on mean_i max(0, |y_i - w'x_i - b| - epsilon)^p + lam/2 ||w||^2, p = 1 or 2. For the exact optimum with
-    a certificate use ``LinearSVR``.
+    It descends on mean_i max(0, |y_i - w'x_i - b| - epsilon)^p + lam/2 ||w||^2, p = 1 or 2, or with Huber's loss. For
+    the exact optimum with a certificate use ``LinearSVR``.
 
     Parameters
     ----------
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"} or loss of ``maxmargin.losses``, \
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive", "huber"} or loss object, \
     default="epsilon_insensitive"
-        p = 1 or p = 2.
+        p = 1; p = 2; or beyond the tube a parabola u^2 / 2 that becomes a line at u = 1. Or a loss object, as in
+        ``SGDSVC``.
     epsilon : float, default=0.0
         Half width of the tube within which errors cost nothing.
     lam, C, fit_intercept, batch_size, schedule, max_iter, average, monitor, early_stopping, validation_fraction, \
@@ -134,7 +130,7 @@ class SGDSVR(RegressorMixin, OnlineLearner):
         return fitted | {"coef_": fitted["coef_"].ravel()}
 
     def _loss(self) -> Any:
-        return _LOSSES[self.loss](float(self.epsilon)) if isinstance(self.loss, str) else self.loss
+        return number_loss(self.loss, self.epsilon)
 
     def predict(self, X: Any) -> Array:
         """w'x + b."""

@@ -20,6 +20,7 @@ from maxmargin.estimators.plans.folds import Folds, given_folds, no_folds, own_f
 from maxmargin.kernels import Kernel
 from maxmargin.kernels.choice import resolve_kernel
 from maxmargin.losses.box import box_of
+from maxmargin.losses.curved import is_curved, usual_multiplier
 from maxmargin.machines import Fitted, Job, KernelPlan, Machine
 from maxmargin.problems.box import Bias
 from maxmargin.problems.sizes import SMALL_ROWS
@@ -93,10 +94,13 @@ def folds_of(estimator: Any, wanted: bool, rows: Rows, X: Any, y: Array, classes
 def usual_bound_of(loss: Any, costs: Array) -> float:
     """The usual bound of a multiplier: a few rows that stand for many equal ones do not count.
 
-    Infinite for the hard margin; zero for losses whose multipliers have no bound, and stay small.
+    Infinite for the hard margin; zero for losses whose multipliers have no bound, and stay small. Of curved conjugates
+    it is the multiplier of a row whose score is zero.
     """
     if np.isinf(costs).any():
         return math.inf
+    if is_curved(loss, loss.one_sided):
+        return float(np.median(usual_multiplier(loss, costs)))
     bounds = box_of(loss, np.ones(len(costs)), costs, loss.one_sided).upper
     return 0.0 if np.isinf(bounds).any() else float(np.median(bounds))
 

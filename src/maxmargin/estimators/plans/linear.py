@@ -23,6 +23,11 @@ def cost_of(estimator: Any, weights: Array) -> float:
     return 1.0 / (estimator.lam * (float(weights.sum()) if estimator.lam_form == "mean" else 1.0))
 
 
+def bias_entry(estimator: Any, bias: Bias) -> float:
+    """The entry of the column that stands for the bias (``problems.design``)."""
+    return {Bias.NONE: 0.0, Bias.FREE: 1.0, Bias.REGULARIZED: float(estimator.intercept_scaling)}[bias]
+
+
 def linear_starts(
     estimator: Any, X: Any, rows: list[Array | None], costs: Array, warm_key: tuple[Any, ...], bias: Bias
 ) -> list[Point | None]:
@@ -48,12 +53,11 @@ def linear_plan(
     screen: bool = False,
 ) -> LinearPlan:
     """The plan of ``jobs`` on these rows; see ``machines.plan`` for ``warm_key`` and ``screen``."""
-    scale = {Bias.NONE: 0.0, Bias.FREE: 1.0, Bias.REGULARIZED: float(estimator.intercept_scaling)}
     seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
     return LinearPlan(
         X=X,
         jobs=jobs,
-        scale=scale[bias],
+        scale=bias_entry(estimator, bias),
         effort=effort_of(estimator, begun, seed=seed, solver=estimator.solver),
         costs=costs,
         warm_key=warm_key,

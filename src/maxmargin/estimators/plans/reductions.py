@@ -12,6 +12,7 @@ from maxmargin.checks import Rule
 from maxmargin.core.rows import Array
 from maxmargin.losses import Hinge, SquaredHinge
 from maxmargin.losses.multiclass import JointLoss
+from maxmargin.losses.power_hinge import simplest
 from maxmargin.multiclass import OneVsOne, OneVsRest, OutputCodes, Reduction
 from maxmargin.multiclass.output_codes import code_book
 from maxmargin.problems.box import Bias
@@ -53,8 +54,9 @@ def joint_loss(estimator: Any, named_square: bool = True) -> JointLoss:
 
     ``named_square`` is whether the name "squared_hinge" asks for the square, as ``SquaredHinge()`` always does.
     """
-    square = isinstance(estimator.loss, SquaredHinge) or (named_square and estimator.loss == "squared_hinge")
-    if not (square or isinstance(estimator.loss, Hinge) or estimator.loss in ("hinge", "squared_hinge")):
+    loss = simplest(estimator.loss)
+    square = isinstance(loss, SquaredHinge) or (named_square and loss == "squared_hinge")
+    if not (square or isinstance(loss, Hinge) or loss in ("hinge", "squared_hinge")):
         raise ValueError(
             f"{type(estimator).__name__}: multi_class={estimator.multi_class!r} takes loss 'hinge' or 'squared_hinge'; "
             f"got {estimator.loss!r}."

@@ -70,6 +70,7 @@ class SMO(Solver):
         self.K: Array | None = None
         self.working, self._sets = NO_ROWS, WorkingSets(problem, options, self.chunk)
         self._attempts, self._hopeless, self._halved_at = 0, False, 0
+        self._aim: float | None = None
         f = np.zeros(problem.n)
         if self.beta.any():
             if self.whole:
@@ -86,6 +87,15 @@ class SMO(Solver):
         """Go on from scores worked out afresh: takes the drift and the float32 error out of the gradient."""
         self.beta = proof.point.beta
         self._begin(proof.scores)
+
+    def turn_to(self, problem: BoxQP, beta: Array, f: Array, aim: float) -> None:
+        """Go on with another problem on the same matrix, at ``beta`` with scores f, until its violation is ``aim``.
+
+        Its working set and the kernel values of that stay.
+        """
+        self.problem = self._sets.problem = problem
+        self.beta, self._aim = beta, aim
+        self._begin(f)
 
     def _begin(self, f: Array) -> None:
         """Sets: the gradient from the scores f, and all that is judged by it."""
@@ -191,6 +201,8 @@ class SMO(Solver):
 
     def _inner_tol(self, rows: int) -> float:
         """The violation, in units of the scores, that a chunk of that many rows is solved to."""
+        if self._aim is not None:
+            return self._aim
         if self.finish:
             return max(SMALL_STEPS, self._rounding)
         if rows == self.problem.n and self.optimality_error > self.options.tol:

@@ -13,9 +13,11 @@ def needs_l2(problem: LinearProblem) -> str:
 
 def needs_curvature(problem: LinearProblem) -> str:
     """Of solvers that use second derivatives."""
-    return "" if has_curvature(problem.loss) else "the loss has no second derivative; use 'alm' or 'dual_cd'."
+    return "" if has_curvature(problem.loss) else "the loss has no second derivative to go by; use 'alm' or 'dual_cd'."
 
 
 def needs_compiled_loss(problem: LinearProblem) -> str:
     """Of solvers whose loops call the loss."""
-    return "" if compiled(problem.loss) else "it needs a built-in loss; for one of your own use 'newton' or 'gd'."
+    return (
+        "" if compiled(problem.loss) else "it needs a built-in loss; for one of your own use 'newton', 'gd' or 'sgd'."
+    )

@@ -11,6 +11,9 @@ g_i the row's weight relative to the mean. Step lengths are constant within a se
 eta_0 found by trial on a sample of rows (Bottou 2012, "Stochastic gradient descent tricks"). The average over the last
 half of a season is kept beside the last iterate. Both cost only the nonzero entries of a row: w = s u with the
 shrinking in the number s, and the sum of the iterates is m + p u with a number p.
+
+The steps are one compiled loop for every loss. The slopes of a user's loss are worked out batch by batch and handed to
+it in the place of the targets (``Handed``).
 """
 
 from __future__ import annotations
@@ -22,11 +25,11 @@ import numpy as np
 from maxmargin.certificates.linear import prove_linear
 from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array, CsrRows, Rows, count, row_axpy, row_dot, squared_norms, take_rows, width
-from maxmargin.losses.base import slope, total
+from maxmargin.losses.base import compiled, slope, total
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Point, Proof
-from maxmargin.solvers.contract import Options, Solver
-from maxmargin.solvers.linear.refusals import needs_compiled_loss, needs_l2
+from maxmargin.solvers.contract import OVERFLOW, Options, Overflow, Solver
+from maxmargin.solvers.linear.refusals import needs_l2
 
 TRIAL_ROWS = 400
 SMALLEST = 1e-6  # of s: then u takes it over, before the rounding of u in units of s matters
@@ -58,6 +61,11 @@ class Iterates:
             return self.last
         return (self.m + self.numbers[P] * self.u) / steps, float(self.numbers[BIAS_SUM] / steps)
 
+    @property
+    def parts(self) -> tuple[Array, Array, Array]:
+        """What steps write into."""
+        return self.u, self.m, self.numbers
+
     def forget_average(self) -> None:
         """Begin a new average."""
         self.m[:] = 0.0
@@ -65,12 +73,25 @@ class Iterates:
 
 
 class Schedule(NamedTuple):
-    """Steps on ``batch`` rows of lengths eta (1 + lam eta t)^-power; the bias moves by ``bias_rate`` of that."""
+    """Steps on ``batch`` rows of lengths eta (1 + lam eta t)^-power; the bias moves by ``bias_rate`` of that.
+
+    Iterates after the first ``quiet`` rows are averaged.
+    """
 
     eta: float
     power: float
     batch: int
     bias_rate: float
+    quiet: int
+
+
+class Handed(NamedTuple):
+    """A loss whose slopes are already known: they stand in the place of the targets."""
+
+
+@slope.register(Handed)
+def _(loss, y, z):
+    return y
 
 
 class Descent(NamedTuple):
@@ -87,8 +108,23 @@ class Descent(NamedTuple):
     def run(self, order: Array, iterates: Iterates, eta: float, decays: bool, batch: int) -> None:
         """Steps over the rows in ``order``. Writes: iterates."""
         rate = SPARSE_BIAS if isinstance(self.rows, CsrRows) else 1.0
-        schedule = Schedule(eta, POWER if decays else 0.0, batch, rate)
-        _steps(self, order, schedule, iterates.u, iterates.m, iterates.numbers)
+        quiet = len(order) // batch // 2 * batch  # the first half of a season is left out of its average
+        schedule = Schedule(eta, POWER if decays else 0.0, batch, rate, quiet)
+        if compiled(self.loss):
+            _steps(self, order, schedule, *iterates.parts)
+            return
+        handed = self._replace(y=np.zeros(len(self.y)), loss=Handed())
+        with np.errstate(over="ignore", invalid="ignore"):  # weights that are not finite are an error of the caller's
+            for first in range(0, len(order), batch):
+                some = order[first : first + batch]
+                handed.y[some] = self.loss.slope(self.y[some], self._scores(some, iterates))
+                _steps(handed, some, schedule._replace(quiet=0 if first >= quiet else batch), *iterates.parts)
+
+    def _scores(self, index: Array, iterates: Iterates) -> Array:
+        """Of some rows, at the last iterate."""
+        z = np.empty(len(index))
+        _scores_of(self.rows, index, iterates.u, 0.0, z)
+        return iterates.numbers[S] * z + self.bias_scale * iterates.numbers[BIAS]
 
     def first_length(self, rng: np.random.Generator, batch: int) -> float:
         """eta_0: of lengths that differ by factors of two, the one after which a sample of rows costs least."""
@@ -111,7 +147,9 @@ class Descent(NamedTuple):
         w, b = iterates.average
         z = np.empty(len(sample))
         _scores_of(self.rows, sample, w, self.bias_scale * b, z)
-        cost = total(self.loss, self.y[sample], self.factors[sample], z) / len(sample) + 0.5 * self.lam * float(w @ w)
+        with np.errstate(over="ignore", invalid="ignore"):
+            losses = total(self.loss, self.y[sample], self.factors[sample], z)
+        cost = losses / len(sample) + 0.5 * self.lam * float(w @ w)
         return cost if np.isfinite(cost) else np.inf
 
 
@@ -137,7 +175,7 @@ class AveragedSGD(Solver):
     @classmethod
     def refuses(cls, problem: LinearProblem) -> str:
         """Why it does not apply to ``problem``; empty where it does."""
-        return needs_l2(problem) or needs_compiled_loss(problem)
+        return needs_l2(problem)
 
     @property
     def point(self) -> Point:
@@ -159,6 +197,8 @@ class AveragedSGD(Solver):
     def _judge(self) -> None:
         """Sets: objective (primal) and optimality_error (the relative gap)."""
         certificate = prove_linear(self.problem, self.point).certificate
+        if not np.isfinite(certificate.primal):
+            raise Overflow(OVERFLOW)
         self.objective, self.optimality_error = certificate.primal, certificate.relative_gap
 
 
@@ -173,10 +213,9 @@ def _scores_of(rows, index, w, shift, out):
 def _steps(descent, order, schedule, u, m, numbers):
     """One step for every ``batch`` rows of ``order``. Writes: u, m, numbers."""
     rows, y, factors, loss, lam, bias_scale, bias_lam = descent
-    eta0, power, batch, bias_rate = schedule
+    eta0, power, batch, bias_rate, quiet = schedule
     g = np.empty(batch)
     s, p, b, b_sum, t, averaged = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]
-    quiet = (len(order) // batch // 2) * batch  # the first half of a season is left out of its average
     for first in range(0, len(order), batch):
         last = min(first + batch, len(order))
         eta = eta0 * (1.0 + lam * eta0 * t) ** -power if power > 0.0 else eta0

@@ -1,6 +1,8 @@
 """Stochastic gradient descent (note 002): S(a, b; lambda) = (1/N) sum_i c(gamma_i, y_i) + lambda a'a / 2.
 
-gamma_i = a'x_i + b; c is the hinge loss max(1 - gamma y, 0) or the logistic loss log(1 + exp(-gamma y)).
+gamma_i = a'x_i + b; c is the hinge loss max(1 - gamma y, 0) or the logistic loss log(1 + exp(-gamma y)). The recipe is
+one for other costs too: ``loss`` may be an object with the methods value(y, gamma), which is c, and slope(y, gamma),
+which is dc/dgamma, on arrays.
 """
 
 import numpy as np
@@ -20,13 +22,17 @@ def predict(a, b, X):
 
 def c(gamma, y, loss):
     """The cost of each example."""
-    inputs.choice("loss", loss, "hinge", "logistic")
+    inputs.loss(loss, "hinge", "logistic")
+    if not isinstance(loss, str):
+        return loss.value(y, gamma)
     return np.maximum(1 - gamma * y, 0.0) if loss == "hinge" else np.logaddexp(0.0, -gamma * y)
 
 
 def slope(gamma, y, loss):
     """dc/dgamma: -y or 0 for the hinge (-y at the kink), -y e^{-gamma y} / (1 + e^{-gamma y}) for the logistic loss."""
-    inputs.choice("loss", loss, "hinge", "logistic")
+    inputs.loss(loss, "hinge", "logistic")
+    if not isinstance(loss, str):
+        return loss.slope(y, gamma)
     if loss == "hinge":
         return np.where(gamma * y > 1, 0.0, -y)
     return -y * np.exp(-np.logaddexp(0.0, gamma * y))  # e^{-t} / (1 + e^{-t}) = 1 / (1 + e^t), without overflow
@@ -62,8 +68,9 @@ def diminishing_seasons(lam, n, steps=1000):
 def stochastic_gradient_descent(X, y, lam, seasons, rng, k=1, loss="hinge", held_out=None, average=False):
     """Repeat: k examples at random, step down their gradient. (a, b), and a row of history per season.
 
-    X is n x p, y has the n labels -1 or +1, lam >= 0, rng is a NumPy generator or a seed, loss "hinge" or "logistic". A
-    row has the season, its eta, S and the norm of a after it, and the accuracy on held-out examples.
+    X is n x p, y has the n labels -1 or +1, lam >= 0, rng is a NumPy generator or a seed, and loss "hinge", "logistic"
+    or an object with value and slope. A row has the season, its eta, S and the norm of a after it, and the accuracy on
+    held-out examples.
 
     ``seasons`` is a list of (steps, eta). With ``held_out = (X, y)`` its accuracy is monitored. ``average`` returns the
     mean of the second half of all steps, which removes the noise that a step of fixed length keeps.
