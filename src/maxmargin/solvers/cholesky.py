@@ -22,7 +22,7 @@ def factor(K: Array, diagonal: Array) -> Array | None:
         raised = K.copy()
         raised[at] = (1.0 + little) * diagonal
         L, failed = _POTRF(raised.T, lower=1, overwrite_a=1, clean=0)
-        if not failed:
+        if not failed and np.isfinite(np.diag(L)).all():  # OpenBLAS factors what is no number
             return L
     return None
 

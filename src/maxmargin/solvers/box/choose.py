@@ -9,7 +9,8 @@ from maxmargin.solvers.box.smo import SMO
 from maxmargin.solvers.contract import Solver, Stage
 
 # Pair steps, for few rows at least and for each of many, in which the violation must halve, or interior points take
-# over. Of 80 ordinary problems of 1,000 to 20,000 rows none took 12 for a row, and none that took 40 ended soon.
+# over. Of 177 problems of 300 to 20,000 rows those that pairs end within a second or two seldom take 25 for a row, and
+# those that take 40 mostly take hundreds; on few rows 40,000 are as long as interior points need for all.
 HURRY, ROW_HURRY = 40_000, 40
 WHOLE_ROWS = 2000  # of a matrix without low rank that interior points take over: 3 seconds
 

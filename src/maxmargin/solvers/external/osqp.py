@@ -24,5 +24,5 @@ class OSQP(PackageSolver):
         limits = {"max_iter": int(min(most, MOST_ITERATIONS)), "time_limit": min(max(seconds, 1e-6), LONGEST)}
         accuracy = {"eps_abs": ACCURACY, "eps_rel": ACCURACY, "polishing": True}
         program.setup(form.P, form.q, form.A, form.l, form.u, verbose=False, **limits, **accuracy)
-        found = program.solve()
+        found = program.solve(raise_error=False)
         return Answer(np.array(found.x), np.array(found.y), found.info.iter)
