@@ -9,7 +9,7 @@ from maxmargin.problems.box import BoxQP
 from maxmargin.problems.joint import KernelJoint, LinearJoint
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.solvers.box import choose as box
-from maxmargin.solvers.contract import Refused, Solver, SolverChoice, Stage
+from maxmargin.solvers.contract import Solver, SolverChoice, Stage, refused
 from maxmargin.solvers.joint import choose as joint
 from maxmargin.solvers.linear import choose as linear
 
@@ -37,12 +37,12 @@ named.register(LinearJoint, joint.named)
 
 def choose(problem: Any, solver: SolverChoice = "auto") -> list[Stage]:
     """The solvers to run one after the other. A solver that was asked for runs alone, or raises."""
-    if isinstance(solver, str) and solver == "auto":
+    if solver == "auto":
         return stages(problem)
     stage = _stage(problem, solver)
     refusal = stage.solver.refuses(problem)
     if refusal:
-        raise Refused(stage.solver.name, refusal)
+        raise refused(stage.solver.name, refusal)
     return [stage]
 
 
@@ -56,4 +56,4 @@ def _stage(problem: Any, solver: SolverChoice) -> Stage:
         return known[solver]
     listed = " or ".join(map(repr, ["auto", *known]))
     what = solver if isinstance(solver, str) else f"{type(solver).__name__} object"
-    raise Refused(what, f"this problem is solved by {listed}, or by a class of yours that follows solvers.Solver.")
+    raise refused(what, f"this problem is solved by {listed}, or by a class of yours that follows solvers.Solver.")

@@ -25,8 +25,10 @@ class Overflow(FloatingPointError):
 class Refused(ValueError):
     """A solver that does not apply to a problem: an error where it was asked for, else the next one takes over."""
 
-    def __init__(self, solver: str, why: str) -> None:
-        super().__init__(f"solver={solver!r} cannot be used here: {why}")
+
+def refused(solver: str, why: str) -> Refused:
+    """What is raised where ``solver`` does not apply."""
+    return Refused(f"solver={solver!r} cannot be used here: {why}")
 
 
 OVERFLOW = "The numbers of this problem overflow float64: scale the features or the targets, or lower C."
@@ -158,6 +160,5 @@ class Stage(NamedTuple):
     settings: dict[str, Any] = {}  # noqa: RUF012
 
 
-SolverChoice: TypeAlias = (
-    str | type[Solver] | Stage
-)  # a name ("auto" or one of the problem's family), or a solver itself
+# "auto" or a name that the problem's family knows, or a solver itself.
+SolverChoice: TypeAlias = str | type[Solver] | Stage

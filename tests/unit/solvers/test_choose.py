@@ -1,5 +1,7 @@
 """A solver by its name, as a class, or as a stage with settings."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from maxmargin.problems.solution import Status
 from maxmargin.solvers import Options, Stage, choose, solve
 from maxmargin.solvers.box.interior import InteriorPoint
 from maxmargin.solvers.box.smo import SMO
-from maxmargin.solvers.contract import Refused
+from maxmargin.solvers.contract import Refused, refused
 from tests import helpers, linear_helpers
 
 X, Y = helpers.overlapping(60)
@@ -61,3 +63,8 @@ def test_who_does_not_apply_says_why():
     for solver in ("interior_point", InteriorPoint, Stage(InteriorPoint)):
         with pytest.raises(Refused, match=r"solver='interior_point' cannot be used here: .*semidefinite.*'smo'"):
             solve(swap, Options(), solver)
+
+
+def test_a_refusal_travels_between_processes():
+    error = refused("smo", "no.")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error) == "solver='smo' cannot be used here: no."

@@ -10,7 +10,7 @@ from maxmargin.certificates import prove
 from maxmargin.core import limits
 from maxmargin.problems.solution import Certificate, Point, Proof, Status
 from maxmargin.solvers import Options, Stage, drive
-from maxmargin.solvers.contract import Overflow, Refused, Solver
+from maxmargin.solvers.contract import Overflow, Solver, refused
 from tests.clocks import LOOK, every_look_takes_time
 
 SMALL, LARGE = 10, 5000
@@ -111,7 +111,7 @@ class Choosy(Walker):
     name = "choosy"
 
     def __init__(self, problem, start, options):
-        raise Refused(self.name, "it likes none.")
+        raise refused(self.name, "it likes none.")
 
 
 def run(*stages, problem=None, **options):

@@ -43,7 +43,7 @@ from maxmargin.solvers.box.systems import (
     matrix_of,
     too_large,
 )
-from maxmargin.solvers.contract import Options, Refused, Solver
+from maxmargin.solvers.contract import Options, Solver, refused
 from maxmargin.solvers.pace import SLIGHTLY
 from maxmargin.solvers.snapping import snapped, unit_of
 
@@ -197,7 +197,7 @@ class InteriorPoint(Solver):
         rows, box, group, totals, _, _ = self.movable
         matrix = matrix_of(problem, rows, options.tol, whole_rows)
         if matrix is None:
-            raise Refused(self.name, too_large(problem) if definite(problem) else INDEFINITE)
+            raise refused(self.name, too_large(problem) if definite(problem) else INDEFINITE)
         present = np.unique(group[group >= 0])
         border = (group[:, None] == present).astype(np.float64)
         unit = unit_of(box, problem.gram.diagonal[rows] + box.ridge)
@@ -223,16 +223,20 @@ class InteriorPoint(Solver):
         """One predictor and corrector."""
         self.state, length = self.program.newton_step(self.state)
         self.iterations += 1
-        program, (rows, box, group, totals, held, _) = self.program, self.movable
-        beta = held.copy()
-        here, t = program.beta(self.state), program.slopes(self.state)
-        beta[rows] = snapped(box, group, totals, here, t, program.unit)
-        better = self._keep(feasible_point(self.problem, beta))
-        near = program.mu(self.state) <= CENTRED * program.unit
+        better = self._keep(self._at_bounds())
+        near = self.program.mu(self.state) <= CENTRED * self.program.unit
         self._idle = self._idle + 1 if near and not better else 0
         settled = near and self.optimality_error <= self._rounding * float(np.abs(self._beta).sum())
         patience = IDLE if self.optimality_error <= self.options.tol else IDLE_FAR
         self.exhausted = self._idle > patience or settled or length < SHORT
+
+    def _at_bounds(self) -> Array:
+        """The multipliers of the state, feasible, and at the bounds that they tend to."""
+        program, (rows, box, group, totals, held, _) = self.program, self.movable
+        beta = held.copy()
+        here, t = program.beta(self.state), program.slopes(self.state)
+        beta[rows] = snapped(box, group, totals, here, t, program.unit)
+        return feasible_point(self.problem, beta)
 
     def _keep(self, beta: Array) -> bool:
         """Whether ``beta`` is better by a tenth. Sets, where it is the best: optimality_error, objective, point."""

@@ -21,8 +21,9 @@ from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.solvers.box.low_rank import low_rank, needs_more, values_among
 from maxmargin.solvers.cholesky import factor, solution
 
-MOST_WHOLE = 4000  # rows of a matrix that is factored as it is: half a second each time
+MOST_WHOLE = 4000  # rows of a matrix that is factored as it is: half a second each time, and 128 MB
 MOST_COLUMNS, FEW = 500, 4  # of a factor of low rank: at most this many, and this many rows for each of them
+COPIES = 4  # of such a factor that there are at a time
 ERROR_SHARE = 1e-4  # of the tolerance: what scores may be off by because of a low rank
 ROUNDING = 1e-14  # of the largest K_ii: a factor of low rank comes no nearer
 LAST_DIGITS, LOOSEST = 1e-9, 1.0  # tolerances: of small problems, which are solved to the end, and the largest of all
@@ -192,8 +193,8 @@ def too_large(problem: BoxQP) -> str:
 
 
 def _most_columns(problem: BoxQP) -> int:
-    """Of a factor of low rank: few beside the rows, and no more values than working sets may have."""
-    return max(1, min(MOST_COLUMNS, problem.n // FEW, problem.gram.working_rows**2 // problem.n))
+    """Of a factor of low rank: few beside the rows, and its copies have no more values than working sets may have."""
+    return max(1, min(MOST_COLUMNS, problem.n // FEW, problem.gram.working_rows**2 // (COPIES * problem.n)))
 
 
 def _error(problem: BoxQP, tol: float) -> float:

@@ -104,13 +104,14 @@ class PackageSolver(Solver):
         seconds = active.deadline - limits.now() if active else np.inf
         answer = self.ask(self._package, form, most, max(seconds, 0.0))
         self.iterations += answer.iterations
-        self.exhausted = True
+        self.exhausted = answer.iterations < most
         if np.isfinite(answer.x).all():
             beta = feasible_point(problem, answer.x[: problem.n])
             t = self._gradient(beta) - problem.by_row(answer.y[: problem.n_groups])
             unit = unit_of(problem.box, problem.gram.diagonal + problem.ridge)
             beta = snapped(problem.box, problem.group, problem.totals, beta, t, unit)
             self._keep(feasible_point(problem, beta))
+        limits.checkpoint()  # where the package stopped at the deadline, that is how the solve ended
 
     def _gradient(self, beta: Array) -> Array:
         return gradient(self.problem.box, self.problem.gram.scores(beta, exact=True)[0], beta)

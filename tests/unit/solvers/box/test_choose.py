@@ -49,6 +49,7 @@ def test_beyond_small_problems_too_where_few_columns_are_enough():
     assert (found.status, found.solver) == (Status.CONVERGED, "interior_point")
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("C", [0.1, 10.0, 1e3])
 @pytest.mark.parametrize("kernel", [RBF(0.2), Linear()], ids=str)
 def test_ordinary_problems_stay_with_pairs(kernel, C):
@@ -70,6 +71,7 @@ def test_matrices_that_interior_points_refuse_are_left_to_pairs_with_all_their_p
     ]
 
 
+@pytest.mark.large
 def test_large_problems_end_with_pairs_of_all_patience(monkeypatch):
     """Interior points may refuse when it is their turn."""
     monkeypatch.setattr(choose, "SMALL_ROWS", 100)

@@ -58,6 +58,7 @@ def test_rows_of_zeros_have_one_column_of_them():
     np.testing.assert_array_equal(G, np.zeros((5, 1)))
 
 
+@pytest.mark.large
 def test_columns_are_float64_where_tiles_are_not():
     gram = as_float32(RBF(0.05))
     G = low_rank(gram, 300, 1e-10)

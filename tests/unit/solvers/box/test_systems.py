@@ -68,6 +68,7 @@ def test_an_indefinite_matrix_is_none():
     assert "semidefinite" in has_no_matrix(swap)
 
 
+@pytest.mark.large
 def test_the_error_of_a_low_rank_follows_the_tolerance():
     X, y = RNG.normal(size=(1100, 2)), np.where(np.arange(1100) % 2, 1.0, -1.0)
     rows = np.arange(1100)

@@ -20,6 +20,6 @@ def test_multipliers_of_every_kind(grouped):
 def test_limits_are_handed_on():
     _, problem = mixed(40)
     few = solve(problem, Options(tol=1e-6, max_iter=25), OSQP)
-    assert (few.status, few.iterations) == (Status.STALLED, 25)
+    assert (few.status, few.iterations) == (Status.ITERATION_LIMIT, 25)
     none = solve(problem, Options(tol=1e-6, time_limit=0.0), OSQP)
     assert none.status is Status.TIME_LIMIT

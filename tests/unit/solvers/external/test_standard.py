@@ -54,8 +54,13 @@ class Oracle(PackageSolver):
 
     def ask(self, package, form, most, seconds):
         assert package.pi > 3.0
-        self.limits = most, seconds
+        Oracle.limits = most, seconds
+        Oracle.meanwhile()
         return Oracle.answer
+
+    @staticmethod
+    def meanwhile():
+        """What happens while it works."""
 
 
 def test_an_answer_is_put_to_its_bounds_and_judged():
@@ -68,6 +73,22 @@ def test_an_answer_is_put_to_its_bounds_and_judged():
     assert (found.status, found.iterations, found.solver) == (Status.CONVERGED, 17, "oracle")
     np.testing.assert_allclose(found.beta, best.beta, atol=1e-8)
     np.testing.assert_array_equal(found.beta == 0.0, best.beta == 0.0)
+
+
+def test_limits_are_handed_on_and_said_to_have_been_met(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("maxmargin.core.limits.now", lambda: now[0])
+    made = problem()
+    Oracle.answer = Answer(np.zeros(N + 3), np.zeros(2), 5)
+    assert solve(made, Options(max_iter=5), Oracle).status is Status.ITERATION_LIMIT
+    assert Oracle.limits == (5, np.inf)
+    monkeypatch.setattr(Oracle, "meanwhile", staticmethod(lambda: now.__setitem__(0, 10.0)))
+    found = solve(made, Options(time_limit=10.0), Oracle)
+    assert found.status is Status.TIME_LIMIT
+    assert np.isfinite(found.certificate.gap)
+    most, seconds = Oracle.limits
+    assert most == np.inf
+    assert 5.0 <= seconds <= 10.0  # some are left for the proof
 
 
 @pytest.mark.parametrize("answer", [np.full(N, np.nan), np.full(N, 1e3)], ids=["nothing", "nonsense"])
