@@ -86,8 +86,8 @@ def main() -> None:
             BEHAVIOUR[what]()
         else:
             parser.error(
-                f"nothing is called {what}: choose kernel, family, linear, multiclass, online, bayes, linear_memory, scaling, "
-                + ", ".join(["memory", *BEHAVIOUR])
+                f"nothing is called {what}: choose kernel, family, linear, multiclass, online, bayes, linear_memory, "
+                + ", ".join(["scaling", "memory", *BEHAVIOUR])
             )
 
 

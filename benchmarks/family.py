@@ -144,9 +144,8 @@ def summary(found: dict[str, dict[str, dict[str, Any]]]) -> list[str]:
         for what in ("fit", "predict"):
             ratios = [results[peer][what] / results[US][what] for results in both]
             if ratios:
-                lines.append(
-                    f"against {peer}, {what}: {geometric_mean(ratios):.2f}x (least {min(ratios):.2f}, {len(ratios)} sets)"
-                )
+                mean, least = geometric_mean(ratios), min(ratios)
+                lines.append(f"against {peer}, {what}: {mean:.2f}x (least {least:.2f}, {len(ratios)} sets)")
         of_machines = {name: results for name, results in found.items() if not name.startswith("KernelPCA")}
         both = [results for results in of_machines.values() if peer in results and US in results]
         ratios = [results[peer]["predict"] / results[US]["predict"] for results in both]

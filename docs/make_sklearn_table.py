@@ -24,6 +24,10 @@ X, Y = load_iris(return_X_y=True)
 NUMBERS = np.sin(X[:, 0]) + Y
 TIGHT = 1e-8
 
+INTRODUCTION = (
+    "Made by `docs/make_sklearn_table.py` from both libraries as they are; a test compares. Attributes are those of "
+    "models fitted on the same rows with a tight tolerance, and same means equal to it."
+)
 OF_PYTHON = ("mro", "register")
 SOLVED = "counts the steps of another solver"
 REASONS: dict[tuple[str, str], str] = {
@@ -115,8 +119,7 @@ def table() -> str:
     used: set[tuple[str, str]] = set()
     parts = [
         "# Every name, compared",
-        "Made by `docs/make_sklearn_table.py` from both libraries as they are; a test compares. Attributes are those of "
-        "models fitted on the same rows with a tight tolerance, and same means equal to it.",
+        INTRODUCTION,
     ]
     for name in NAMES:
         mine, other = getattr(ours, name), getattr(theirs, name)

@@ -59,6 +59,7 @@ def test_there_is_one_loop_one_options_one_solution_and_one_place_that_sets_attr
 def test_no_decision_hangs_on_the_name_of_a_solver():
     """("auto" is no solver.)"""
     names = {"smo", "sqp", "newton", "alm", "dual_cd", "gd", "sgd", "blocks", "interior", "none"}
+    names |= {"interior_point", "clarabel", "osqp"}
     for path in (path for path in FILES if name(path).split("/")[0] not in ("lectures", "textbook")):
         compared = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Compare)]
         words = {part.value for node in compared for part in ast.walk(node) if isinstance(part, ast.Constant)}

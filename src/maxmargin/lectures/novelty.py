@@ -108,7 +108,8 @@ def promise_of_nu() -> Shown:
     for nu in shares:
         machine = OneClassSVM(nu=nu, gamma=0.1).fit(X)
         outside = float(np.mean(machine.predict(X) < 0))
-        theirs = float(np.mean(PeerOneClassSVM(nu=nu, gamma=0.1).fit(X).predict(X) < 0))
+        peer: Any = PeerOneClassSVM(nu=nu).set_params(gamma=0.1)
+        theirs = float(np.mean(peer.fit(X).predict(X) < 0))
         rows.append((nu, outside, theirs, len(machine.support_) / len(X)))
 
     def picture() -> Any:

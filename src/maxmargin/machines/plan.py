@@ -20,7 +20,7 @@ from maxmargin.kernels.base import Kernel
 from maxmargin.machines.warm import KeptPoints, KeptRows
 from maxmargin.problems.box import Bias
 from maxmargin.problems.solution import Point, Solution
-from maxmargin.solvers.contract import Options, Watch
+from maxmargin.solvers.contract import Options, SolverChoice, Watch
 
 LEAST_SECONDS = 1e-3  # of a time limit that is over: solvers then still give a point, and say why they stopped
 
@@ -35,7 +35,7 @@ class Effort:
     each: Options
     deadline: float = math.inf
     n_jobs: int = 1
-    solver: str = "auto"
+    solver: SolverChoice = "auto"
 
     @property
     def keeps(self) -> bool:

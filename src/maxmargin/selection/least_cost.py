@@ -71,7 +71,7 @@ def l1_min_c(
     """
     machine = LinearSVC(loss=loss, penalty="l1", fit_intercept=fit_intercept, intercept_scaling=intercept_scaling)
     checks.check_parameters(machine, _RULES)
-    rows, given = checks.training_data(machine, X, y, objects=False, square=False)
+    rows, given = checks.training_data(machine, X, y)
     names, labels = np.unique(given, return_inverse=True)
     checks.at_least_two(names, "l1_min_c")
     bias = Bias.of(fit_intercept)

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from maxmargin.problems.box import BoxQP
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Solution
 from maxmargin.solvers import choose, drive
 from maxmargin.solvers.box.hard import solve_hard
-from maxmargin.solvers.contract import Options, Stage
+from maxmargin.solvers.contract import Options, Solver, SolverChoice, Stage
 from maxmargin.solvers.linear.flat import flat_solution
 
+if TYPE_CHECKING:
+    from maxmargin.solvers.external.clarabel import Clarabel as Clarabel
+    from maxmargin.solvers.external.osqp import OSQP as OSQP
 
-def solve(problem: Any, options: Options | None = None, solver: str = "auto") -> Solution:
+_EXTERNAL = {"Clarabel": "maxmargin.solvers.external.clarabel", "OSQP": "maxmargin.solvers.external.osqp"}
+
+
+def solve(problem: Any, options: Options | None = None, solver: SolverChoice = "auto") -> Solution:
     """Solve ``problem`` to a proved ``tol``, or say how far it got.
 
-    "auto" chooses solvers by the problem and hands over when one comes no further; a solver that is asked for by its
-    name runs alone, or raises where it does not apply.
+    "auto" chooses solvers by the problem and hands over when one comes no further. A solver that is asked for runs
+    alone, or raises where it does not apply: by its name, as a class that follows ``Solver``, yours or one of other
+    packages (``Clarabel``, ``OSQP``), or as a ``Stage`` of such a class with settings.
     """
     options = options or Options()
     stages = choose.choose(problem, solver)
@@ -27,4 +35,10 @@ def solve(problem: Any, options: Options | None = None, solver: str = "auto") ->
     return flat or drive.run(problem, stages, options)
 
 
-__all__ = ["Options", "Stage", "solve"]
+def __getattr__(name: str) -> Any:
+    if name not in _EXTERNAL:
+        raise AttributeError(f"module 'maxmargin.solvers' has no attribute {name!r}")
+    return getattr(importlib.import_module(_EXTERNAL[name]), name)
+
+
+__all__ = ["OSQP", "Clarabel", "Options", "Solver", "Stage", "solve"]

@@ -10,7 +10,7 @@ from maxmargin.problems.joint import KernelJoint, LinearJoint
 from maxmargin.problems.kernel import KernelProblem
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.solvers.box import choose as box
-from maxmargin.solvers.contract import Stage
+from maxmargin.solvers.contract import Solver, SolverChoice, Stage, refused
 from maxmargin.solvers.joint import choose as joint
 from maxmargin.solvers.linear import choose as linear
 
@@ -37,16 +37,25 @@ named.register(LinearProblem, linear.named)
 named.register(LinearJoint, joint.named)
 
 
-def choose(problem: Any, solver: str = "auto") -> list[Stage]:
+def choose(problem: Any, solver: SolverChoice = "auto") -> list[Stage]:
     """The solvers to run one after the other. A solver that was asked for runs alone, or raises."""
     if solver == "auto":
         return stages(problem)
-    stage = named(problem).get(solver)
-    refusal = stage.solver.refuses(problem) if stage else f"this problem is solved by {_listed(list(named(problem)))}."
-    if refusal or stage is None:
-        raise ValueError(f"solver={solver!r} cannot be used here: {refusal}")
+    stage = _stage(problem, solver)
+    refusal = stage.solver.refuses(problem)
+    if refusal:
+        raise refused(stage.solver.name, refusal)
     return [stage]
 
 
-def _listed(names: list[str]) -> str:
-    return " or ".join(map(repr, ["auto", *names]))
+def _stage(problem: Any, solver: SolverChoice) -> Stage:
+    if isinstance(solver, Stage):
+        return solver
+    if isinstance(solver, type) and issubclass(solver, Solver):
+        return Stage(solver)
+    known = named(problem)
+    if isinstance(solver, str) and solver in known:
+        return known[solver]
+    listed = " or ".join(map(repr, ["auto", *known]))
+    what = solver if isinstance(solver, str) else f"{type(solver).__name__} object"
+    raise refused(what, f"this problem is solved by {listed}, or by a class of yours that follows solvers.Solver.")

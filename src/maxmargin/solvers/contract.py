@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 from maxmargin.core.rows import Array
 from maxmargin.problems.solution import Certificate, Point, Progress, Proof, Trace
@@ -20,6 +20,15 @@ def continued(watch: Watch | None, before: Trace) -> Watch | None:
 
 class Overflow(FloatingPointError):
     """Numbers of a solver that left float64; the next solver takes over. (Users' functions may raise its base.)"""
+
+
+class Refused(ValueError):
+    """A solver that does not apply to a problem: an error where it was asked for, else the next one takes over."""
+
+
+def refused(solver: str, why: str) -> Refused:
+    """What is raised where ``solver`` does not apply."""
+    return Refused(f"solver={solver!r} cannot be used here: {why}")
 
 
 OVERFLOW = "The numbers of this problem overflow float64: scale the features or the targets, or lower C."
@@ -93,8 +102,8 @@ class Solver(ABC):
     """One solve in progress: made of a problem, a start and options, it takes steps until it thinks that it is done.
 
     A solver is believed only when the certificate, recomputed from its point alone, agrees. Facts that the loop goes by
-    are declared here and never guessed from a name. Numbers that overflow are an ``Overflow``, anywhere: the
-    next solver then takes over.
+    are declared here and never guessed from a name. Numbers that overflow are an ``Overflow``, anywhere, and what only
+    its constructor can find out of ``refuses`` is a ``Refused``: the next solver then takes over.
     """
 
     name: ClassVar[str]
@@ -146,6 +155,15 @@ class Stage(NamedTuple):
     """
 
     solver: type[Solver]
-    reason: str
+    reason: str = "as asked for"
     patience: float = float("inf")
     settings: dict[str, Any] = {}  # noqa: RUF012
+
+
+# "auto" or a name that the problem's family knows, or a solver itself.
+SolverChoice: TypeAlias = str | type[Solver] | Stage
+
+
+def is_solver(value: Any) -> bool:
+    """Whether ``value`` is a class that follows the contract, or such a class with settings."""
+    return isinstance(value, Stage) or (isinstance(value, type) and issubclass(value, Solver))

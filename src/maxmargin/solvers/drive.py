@@ -28,7 +28,7 @@ from maxmargin.problems.solution import (
     ended_by,
     unproved,
 )
-from maxmargin.solvers.contract import OVERFLOW, Options, Overflow, Problem, Solver, Stage
+from maxmargin.solvers.contract import OVERFLOW, Options, Overflow, Problem, Refused, Solver, Stage
 from maxmargin.solvers.pace import Pace
 
 TIGHTENED = 0.3  # of the goal, each time the certificate does not agree that it is met
@@ -131,6 +131,10 @@ class _Solve:
             try:
                 self.solver = stage.solver(self.problem, self.start, self.options, **stage.settings)
                 self.status = self._run(self.solver)
+            except Refused:
+                if number + 1 == len(self.stages):
+                    raise
+                continue
             except Overflow:
                 self.status, self.overflowed = Status.STALLED, True
             if self.status is not Status.STALLED or self._ends_stalled():
@@ -206,7 +210,8 @@ class _Solve:
         self.attempts, self.refined_at, self.unseen = self.attempts + 1, solver.iterations, True
         if solver.refinable:
             solver.refine(self._goal(solver), proof)
-            return Status.STALLED if solver.optimality_error <= self._goal(solver) else None
+            ended = solver.exhausted or solver.optimality_error <= self._goal(solver)
+            return Status.STALLED if ended else None
         self.aim = TIGHTENED * self._goal(solver)
         solver.refine(self.aim, proof)
         return Status.STALLED if solver.exhausted else None

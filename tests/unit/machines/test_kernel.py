@@ -9,7 +9,8 @@ from maxmargin.kernels import RBF, Linear, PairFunction
 from maxmargin.machines import Caller, Effort, Job, KernelPlan
 from maxmargin.models import Bias, nu_classifier, soft_margin
 from maxmargin.problems.solution import Point, Status, unproved
-from maxmargin.solvers import Options, solve
+from maxmargin.solvers import Clarabel, Options, Stage, solve
+from maxmargin.solvers.box.interior import InteriorPoint
 from tests import helpers
 
 X, Y = helpers.overlapping(200)
@@ -128,6 +129,32 @@ def test_a_start_without_time_for_a_proof_is_a_machine(monkeypatch):
     assert abs(machine.coef.sum()) < 1e-12  # moved to where it is feasible
     np.testing.assert_array_equal(np.sign(machine.coef[0]), np.sign(beta))
     np.testing.assert_array_equal(machine.biases, [0.0])
+
+
+class Tired(InteriorPoint):
+    """A solver of someone else's, which does not begin."""
+
+    name = "tired"
+
+    def step(self, most):
+        self.exhausted = True
+
+
+@pytest.mark.parametrize("solver", ["interior_point", InteriorPoint, Stage(InteriorPoint), Clarabel])
+def test_a_plan_names_its_solver_or_brings_it(solver):
+    usual = machines.solve(plan()).machines[0]
+    (machine,), (solution,) = machines.solve(plan(effort=Effort(Options(1e-3), solver=solver)))[:2]
+    assert solution.status is Status.CONVERGED
+    assert solution.solver in ("interior_point", "clarabel")
+    np.testing.assert_allclose(machine.coef, usual.coef, atol=1e-7)
+    np.testing.assert_allclose(machine.biases, usual.biases, atol=1e-7)
+
+
+def test_a_solver_that_is_brought_along_is_believed_no_more_than_others():
+    (solution,) = machines.solve(plan(effort=Effort(Options(1e-3), solver=Tired))).solutions
+    assert (solution.status, solution.solver) == (Status.STALLED, "tired")
+    with pytest.raises(ValueError, match="solver='lazy' cannot be used here"):
+        machines.solve(plan(effort=Effort(Options(1e-3), solver="lazy")))
 
 
 def test_infeasible_problems_are_errors_before_a_function_is_called():

@@ -10,7 +10,7 @@ from maxmargin.certificates import prove
 from maxmargin.core import limits
 from maxmargin.problems.solution import Certificate, Point, Proof, Status
 from maxmargin.solvers import Options, Stage, drive
-from maxmargin.solvers.contract import Overflow, Solver
+from maxmargin.solvers.contract import Overflow, Solver, refused
 from tests.clocks import LOOK, every_look_takes_time
 
 SMALL, LARGE = 10, 5000
@@ -107,6 +107,13 @@ class Impossible(Walker):
         raise Overflow
 
 
+class Choosy(Walker):
+    name = "choosy"
+
+    def __init__(self, problem, start, options):
+        raise refused(self.name, "it likes none.")
+
+
 def run(*stages, problem=None, **options):
     return drive.run(problem or Parabola(), list(stages), Options(**({"tol": 0.1} | options)))
 
@@ -152,6 +159,17 @@ def test_numbers_that_overflow_hand_over():
     also = run(stage(Impossible), stage())
     assert also.status is Status.CONVERGED
     assert also.trace.column("iteration") == list(range(8))
+
+
+def test_who_finds_out_late_that_it_does_not_apply_is_passed_over_unless_it_is_alone():
+    problem = Parabola()
+    found = run(stage(lasts=2), stage(Choosy), stage(), problem=problem)
+    assert (found.status, found.solver, found.reason) == (Status.CONVERGED, "walker", "took over: to see walker")
+    assert found.trace.column("iteration") == list(range(8))
+    assert problem.proofs == 3  # where the first one ended, that it is better than zero weights, and at the end
+    for stages in ([stage(Choosy)], [stage(lasts=2), stage(Choosy)]):
+        with pytest.raises(ValueError, match="solver='choosy' cannot be used here: it likes none"):
+            run(*stages)
 
 
 def test_the_next_solver_does_not_start_from_a_point_that_is_worse_than_zero():
@@ -249,6 +267,11 @@ def test_a_solver_that_does_not_move_after_a_refinement_is_given_up():
     problem = Parabola()
     found = run(stage(Immovable), problem=problem)
     assert (found.status, problem.proofs) == (Status.STALLED, 2)
+
+
+def test_a_solver_without_hope_takes_no_step_after_a_refinement():
+    found = run(stage(Refinable, factor=0.9, lasts=3))
+    assert (found.status, found.iterations) == (Status.STALLED, 3)
 
 
 def test_the_best_point_is_kept():

@@ -22,7 +22,10 @@ from maxmargin.kernels import Kernel
 from maxmargin.kernels.choice import KERNEL_NAMES, Takes, is_kernel, taken_by
 from maxmargin.machines.scoring import Expansion, Scorer, linear_decisions, scorer_of
 from maxmargin.problems.solution import Certificate, Status
+from maxmargin.solvers.box.choose import NAMED
+from maxmargin.solvers.contract import is_solver
 
+SOLVERS = ("auto", *NAMED)
 KERNEL_RULES: dict[str, Rule] = checks.COMMON_RULES | {
     "kernel": Rule(f"one of {', '.join(map(repr, KERNEL_NAMES))}, a Kernel or a function", is_kernel, KERNEL_NAMES),
     "degree": Rule("an integer >= 0", lambda value: checks.integer(value) and value >= 0),
@@ -32,7 +35,11 @@ KERNEL_RULES: dict[str, Rule] = checks.COMMON_RULES | {
         ("scale", "auto"),
     ),
     "coef0": Rule("a finite number", checks.number),
-    "solver": Rule("'auto', the name of a solver or a Solver", lambda value: isinstance(value, str | type)),
+    "solver": Rule(
+        f"one of {', '.join(map(repr, SOLVERS))}, a class that follows solvers.Solver, or a Stage of one",
+        lambda value: value in SOLVERS if isinstance(value, str) else is_solver(value),
+        SOLVERS,
+    ),
     "shrinking": Rule("True or False", checks.boolean),
     "cache_size": Rule(
         "a number of megabytes > 0, or None", lambda value: value is None or (checks.number(value) and value > 0)

@@ -23,6 +23,7 @@ from maxmargin.machines.plan import as_solved
 from maxmargin.models import class_margin, largest_nu, nu_classifier, soft_margin
 from maxmargin.multiclass import Task
 from maxmargin.problems.box import BoxQP
+from maxmargin.problems.kernel import KernelProblem
 from maxmargin.problems.solution import Point, Progress, Solution, Status
 
 NO_MARGIN = 1e-6  # violation of the undivided problem below which it is solved
@@ -147,7 +148,7 @@ class NuSVC(KernelClassifier):
         self._refuse_infeasible(tasks, costs)
         nu, units = self.nu, getattr(self, "rho_", 1.0)
 
-        def state(task: Task, costs: Array, gram: Any) -> BoxQP:
+        def state(task: Task, costs: Array, gram: Any) -> BoxQP | KernelProblem:
             largest = largest_nu(task.signs, costs)
             if largest == 0.0:  # a class without rows, or all of them in the fold: nothing speaks for it
                 return soft_margin(gram, task.signs, costs)

@@ -7,10 +7,10 @@ from typing import Any
 
 from maxmargin.core.threads import effective_jobs
 from maxmargin.machines import Effort
-from maxmargin.solvers.contract import Options
+from maxmargin.solvers.contract import Options, SolverChoice
 
 
-def effort_of(estimator: Any, begun: float, solver: str = "auto", **how: Any) -> Effort:
+def effort_of(estimator: Any, begun: float, solver: SolverChoice = "auto", **how: Any) -> Effort:
     """``begun`` is when the fit began: its time limit counts from there. ``how`` is what not all estimators have."""
     return Effort(
         Options(tol=estimator.tol, max_iter=estimator.max_iter, interrupt=estimator.interrupt, **how),

@@ -53,15 +53,16 @@ class SMO(Solver):
     """State and steps of one solve: multipliers, their gradient v, the working set (newest last) and its K.
 
     ``whole`` is whether all rows are one working set, ``finish`` whether it goes on to the last digits. Its
-    optimality error is the violation of the optimality conditions.
+    optimality error is the violation of the optimality conditions. ``patience`` are the pair steps in which that must
+    halve where another solver is to come.
     """
 
     name: ClassVar[str] = "smo"
     refinable: ClassVar[bool] = True
     finishes: ClassVar[bool] = True
 
-    def __init__(self, problem: BoxQP, start: Point, options: Options) -> None:
-        self.problem, self.options = problem, options
+    def __init__(self, problem: BoxQP, start: Point, options: Options, patience: int | None = None) -> None:
+        self.problem, self.options, self._patience = problem, options, patience
         self.chunk = options.working_rows or CHUNK
         self._largest = largest_size(problem.gram.diagonal)
         self.finish = self._to_the_end()
@@ -69,7 +70,7 @@ class SMO(Solver):
         self.beta = start.beta.copy()
         self.K: Array | None = None
         self.working, self._sets = NO_ROWS, WorkingSets(problem, options, self.chunk)
-        self._attempts, self._hopeless, self._halved_at = 0, False, 0
+        self._attempts, self._hopeless, self._mark, self._halved_at = 0, False, np.inf, 0
         self._aim: float | None = None
         f = np.zeros(problem.n)
         if self.beta.any():
@@ -95,6 +96,7 @@ class SMO(Solver):
         """
         self.problem = self._sets.problem = problem
         self.beta, self._aim = beta, aim
+        self._hopeless, self._mark, self._halved_at = False, np.inf, self.iterations
         self._begin(f)
 
     def _begin(self, f: Array) -> None:
@@ -102,6 +104,7 @@ class SMO(Solver):
         self.v = gradient(self.problem.box, f, self.beta)
         self._look()
         self.exhausted, self._idle, self._flat, self._best = self._hopeless, 0, 0, np.inf
+        self._mark = min(self._mark, self.optimality_error)
         self._attempts += 1
         self._settle()
 
@@ -229,7 +232,6 @@ class SMO(Solver):
         self._flat = 0 if self.objective > before + RISE * abs(before) else self._flat + 1
         self._best = min(self._best, self.optimality_error)
         at_end = self.optimality_error <= self.options.tol and self._idle >= PATIENCE
-        self._halved_at = self._halved_at if self._idle else self.iterations
         self._hopeless |= self._patience_ends()
         self.exhausted = at_end or (not moved and self._idle > 0) or self._flat >= MANY or self._hopeless
         allowed = min(max(INDEFINITE_STEPS * self.problem.n, LEAST_INDEFINITE), MOST_INDEFINITE)
@@ -238,10 +240,13 @@ class SMO(Solver):
         self._settle()
 
     def _patience_ends(self) -> bool:
-        """Whether the violation has not halved for so long that it is not going to."""
+        """Whether the violation has not halved for so long that it is not going to. Sets: the last that was half."""
+        if self.optimality_error < 0.5 * self._mark:
+            self._mark, self._halved_at = self.optimality_error, self.iterations
         if self.problem.divided and self._idle >= DIVIDED_PATIENCE:
             return True
-        return self.iterations - self._halved_at > max(LEAST_PATIENCE, ROW_PATIENCE * self.problem.n)
+        patience = self._patience or max(LEAST_PATIENCE, ROW_PATIENCE * self.problem.n)
+        return self.iterations - self._halved_at > patience
 
     def _settle(self) -> None:
         """Sets: exhausted, where the goal, which grows with the multipliers' rounding, is reached."""

@@ -25,12 +25,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import get_lapack_funcs
 
 from maxmargin.certificates.joint import inside, terms
 from maxmargin.core.rows import Array
 from maxmargin.problems.joint import JointProblem, KernelJoint, LinearJoint
 from maxmargin.problems.solution import Point, Proof
+from maxmargin.solvers.cholesky import factor, solution
 from maxmargin.solvers.contract import OVERFLOW, Options, Overflow, Solver
 from maxmargin.solvers.joint.turned import Turned, turned
 
@@ -38,7 +38,6 @@ MOST_UNKNOWNS = 1500  # weights of a Newton system: its matrix takes 18 MB, its 
 MOST_WORK = 1e10  # multiplications to build a system, or to turn the rows: about a second
 MOST_ENTRIES = 1e7  # of the rows with their zeros: turning takes several copies of 80 MB
 TO_THE_BOUND = 0.99  # of the way to the first multiplier or slack that would be zero
-RAISED = (1e-15, 1e-14, 1e-13, 1e-12, 1e-10, 1e-8)  # of its diagonal are added to a matrix that has no factor
 CORRECTIONS = 3  # solves with one factor, each for the residual of the one before
 SHORT = 1e-8  # steps below this make no progress any more
 NEAR = 0.5  # a gap that says something: before, the weights and the multipliers belong to different machines
@@ -46,8 +45,6 @@ IDLE, IDLE_FAR = 6, 40  # steps without a smaller gap after which rounding is al
 ROUNDED, SETTLED = 1e-15, 1e-10  # a relative gap and a violation below which there is nothing to gain
 TINY = 1e-300
 RANK = 1e-15  # of the largest eigenvalue of a kernel matrix: the others are rounding
-
-_POTRF, _POTRS = get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
 
 
 class State(NamedTuple):
@@ -255,7 +252,7 @@ class Program:
 
 
 class _System:
-    """The matrix H = I + sum_i G_i (x) l_i l_i' with G_i = N_i'N_i at a state, its factor R'R = H, and solutions.
+    """The matrix H = I + sum_i G_i (x) l_i l_i' with G_i = N_i'N_i at a state, its factor, and solutions.
 
     Near the end rows of weight 1e15 and of almost none meet, so the system is solved again for the residual.
     """
@@ -267,7 +264,7 @@ class _System:
         self.total = program.budgets(self.D) + self.slack_D
         self.rest = program.of_the_others(self.D) + self.slack_D
         self.N = (self._shared() if program.loss.maximum else self._separate()) @ program.contrasts
-        self.R = self._factor()
+        self.factor = self._factor()
 
     def shared_out(self, pull: Array, slack_pull: Array) -> Array:
         """Changes of a: pull - D (all pulls of its budget) / total, written so that no digits cancel."""
@@ -282,7 +279,7 @@ class _System:
             stretched = self.N @ (L @ found)[:, :, None]
             back = (self.N.transpose(0, 2, 1) @ stretched)[:, :, 0]
             rest = target - found - L.T @ back
-            found += _POTRS(self.R, rest.T.ravel())[0].reshape(rest.T.shape).T
+            found += solution(self.factor, rest.T.ravel()).reshape(rest.T.shape).T
         return found @ U.T
 
     def _shared(self) -> Array:
@@ -306,24 +303,15 @@ class _System:
         return N
 
     def _factor(self) -> Array:
-        """The triangle R of Cholesky; where rounding has made H indefinite, of H with a slightly larger diagonal."""
-        L, contrasts = self.program.L, self.program.k - 1
-        r = L.shape[1]
+        rows, contrasts = self.program.L, self.program.k - 1
+        r = rows.shape[1]
         G = self.N.transpose(0, 2, 1) @ self.N
         H = np.empty((contrasts, r, contrasts, r))
         for p in range(contrasts):
             for q in range(p + 1):
-                H[q, :, p, :] = (L * G[:, q, p, None]).T @ L  # the upper triangle is enough
+                H[q, :, p, :] = (rows * G[:, q, p, None]).T @ rows  # the upper triangle is enough
         H = H.reshape(contrasts * r, contrasts * r)
-        diagonal = np.diag_indices_from(H)
-        H[diagonal] += 1.0
-        sizes = H[diagonal]
-        R, failed = _POTRF(H)
-        for little in RAISED:
-            if not failed:
-                break
-            H[diagonal] = (1.0 + little) * sizes
-            R, failed = _POTRF(H)
-        if failed:
+        L = factor(H, 1.0 + np.diag(H))
+        if L is None:
             raise Overflow(OVERFLOW)
-        return R
+        return L

@@ -81,6 +81,7 @@ def test_a_margin_that_rounding_hides_ends(monkeypatch):
     monkeypatch.setattr("maxmargin.solvers.box.smo.LEAST_PATIENCE", 30_000)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 2)), np.where(rng.random(120) < 0.5, 1.0, -1.0)
-    found = solve(soft_margin(Gram(RBF(0.5), X), y, np.inf), Options(tol=1e-3))
-    assert found.status is Status.STALLED
-    assert found.iterations < 1_000_000
+    for solver in ("smo", "auto"):
+        found = solve(soft_margin(Gram(RBF(0.5), X), y, np.inf), Options(tol=1e-3), solver)
+        assert found.status is Status.STALLED
+        assert found.iterations < 1_000_000

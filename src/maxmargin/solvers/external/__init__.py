@@ -1,0 +1,1 @@
+"""Solvers of other packages for the box QP, judged by the same certificate."""
