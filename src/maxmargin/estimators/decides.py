@@ -22,6 +22,10 @@ class Decides(ABC):
         """Whether the fit made one joint machine of several classes, and none has two sides."""
         return False
 
+
+class DecidesByFold(Decides):
+    """And by what it learnt without some rows."""
+
     @abstractmethod
     def _fold_decisions(self, X: Any, folds: FoldMachines) -> Array:
         """Of the machines without each fold, (folds, points, machines)."""

@@ -25,7 +25,7 @@ from maxmargin.checks import Rule
 from maxmargin.core.rows import Array
 from maxmargin.estimators.available import available
 from maxmargin.estimators.crossfit import CrossFit, FoldMachines, cross_fit
-from maxmargin.estimators.decides import Decides
+from maxmargin.estimators.decides import DecidesByFold
 from maxmargin.estimators.plans.folds import CV_RULE, Folds, cross_decisions
 from maxmargin.machines import Fitted
 from maxmargin.multiclass import Reduction
@@ -88,7 +88,7 @@ def _has_probabilities(model: Any) -> bool:
 ADVICE = "fit {name}(probability=True), which cross-fits the machine and calibrates its decisions"
 
 
-class Probable(Decides):
+class Probable(DecidesByFold):
     """Probabilities and sets of classes, for classifiers with ``probability`` and ``cv``."""
 
     probability: Any
@@ -156,7 +156,7 @@ class Probable(Decides):
         return set_members(self.cross_fit_.misfits, misfits, coverage)
 
 
-class Intervals(Decides):
+class Intervals(DecidesByFold):
     """Intervals of numbers, for regressors with ``intervals`` and ``cv``."""
 
     intervals: bool

@@ -16,7 +16,7 @@ from maxmargin.checks import Documented, Rule
 from maxmargin.core.rows import Array, as_dense
 from maxmargin.core.threads import effective_jobs
 from maxmargin.estimators.crossfit import FoldMachines, fold_decisions
-from maxmargin.estimators.decides import Decides
+from maxmargin.estimators.decides import DecidesByFold
 from maxmargin.estimators.plans.warm import KeepsForNextFit
 from maxmargin.kernels import Kernel
 from maxmargin.kernels.choice import KERNEL_NAMES, Takes, is_kernel, taken_by
@@ -49,7 +49,7 @@ KERNEL_RULES: dict[str, Rule] = checks.COMMON_RULES | {
 _SCORERS: WeakKeyDictionary[Any, dict[str, Scorer]] = WeakKeyDictionary()
 
 
-class KernelMachine(KeepsForNextFit, Decides, Documented, CallbackSupportMixin, BaseEstimator):
+class KernelMachine(KeepsForNextFit, DecidesByFold, Documented, CallbackSupportMixin, BaseEstimator):
     """An estimator whose decisions are sum_i dual_coef_i k(x_i, x) + b; see ``plans.kernel`` for its attributes."""
 
     kernel: Any

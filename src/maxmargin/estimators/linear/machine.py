@@ -12,14 +12,14 @@ from maxmargin import checks
 from maxmargin.checks import Documented
 from maxmargin.core.rows import Array
 from maxmargin.estimators.crossfit import FoldMachines, fold_decisions
-from maxmargin.estimators.decides import Decides
+from maxmargin.estimators.decides import DecidesByFold
 from maxmargin.estimators.plans.warm import KeepsForNextFit
 from maxmargin.machines.scoring import linear_decisions
 from maxmargin.problems.box import Bias
 from maxmargin.problems.solution import Certificate, Status
 
 
-class LinearMachine(KeepsForNextFit, Decides, Documented, CallbackSupportMixin, BaseEstimator):
+class LinearMachine(KeepsForNextFit, DecidesByFold, Documented, CallbackSupportMixin, BaseEstimator):
     """An estimator whose decisions are w'x + b."""
 
     C: float

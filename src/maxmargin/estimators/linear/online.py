@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from maxmargin import checks
-from maxmargin.checks import Rule
+from maxmargin.checks import Documented, Rule
 from maxmargin.core.rows import Array
 from maxmargin.machines.online import Learnt, OnlinePlan, Patience, Season
 
@@ -43,7 +43,7 @@ ONLINE_RULES: dict[str, Rule] = {
 }
 
 
-class OnlineLearner(BaseEstimator):
+class OnlineLearner(Documented, BaseEstimator):
     """A linear machine that learns in seasons; ``_learnt`` is where its next season would begin."""
 
     lam: float
@@ -62,7 +62,7 @@ class OnlineLearner(BaseEstimator):
     random_state: Any
     n_jobs: int | None
     verbose: int
-    coef_: Array
+    coef_: Any
     intercept_: Array
     seasons_: list[Season]
     n_iter_: int

@@ -6,23 +6,33 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.linear_model._base import SparseCoefMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import checks
 from maxmargin.core.rows import Array
+from maxmargin.estimators.available import available
+from maxmargin.estimators.geometry import Hyperplanes, margins_of
 from maxmargin.estimators.linear.online import ONLINE_RULES, OnlineLearner
 from maxmargin.estimators.linear.rules import is_loss
 from maxmargin.estimators.losses import CLASS_LOSSES, class_loss
 from maxmargin.estimators.probabilities import probabilities
 from maxmargin.losses import Logistic
-from maxmargin.machines.online import OnlinePlan, learn
+from maxmargin.machines.online import Learnt, OnlinePlan, learn
+from maxmargin.machines.scoring import linear_decisions
+from maxmargin.multiclass import OneVsOne, OneVsRest, Reduction
 
 _RULES = ONLINE_RULES | {"loss": is_loss(True, *CLASS_LOSSES)}
 
+_ADVICE = "take {name}(loss='logistic'), or LinearSVC(probability=True)"
 
-class SGDSVC(ClassifierMixin, OnlineLearner):
+
+def _is_logistic(model: Any) -> bool:
+    return model.loss == "logistic" or isinstance(model.loss, Logistic)
+
+
+class SGDSVC(Hyperplanes, SparseCoefMixin, ClassifierMixin, OnlineLearner):
     """Linear classifier trained by stochastic gradient descent: for streams, and for a good model within one pass.
 
     It descends on mean_i l(y_i, w'x_i + b) + lam/2 ||w||^2 (the notes' form); more classes one versus the rest. For the
@@ -75,6 +85,10 @@ class SGDSVC(ClassifierMixin, OnlineLearner):
     ----------
     coef_, intercept_, classes_
         Weights (1 or n_classes rows), biases, labels.
+    margin_ : float or ndarray of shape (n_classes,)
+        1 / ||w||, one for each machine.
+    reduction_ : Reduction
+        How the machines' decisions become a class (``maxmargin.multiclass``).
     seasons_ : list of Season
         Number, steps so far, step length and held-out accuracy of every season.
     n_iter_ : int
@@ -160,7 +174,7 @@ class SGDSVC(ClassifierMixin, OnlineLearner):
         known = self.warm_start and np.array_equal(getattr(self, "classes_", ()), classes)
         start = self._start(_machines(classes), X.shape[1], warm=bool(known))
         learnt = learn(self._plan_of_fit(X, labels, weights, len(classes)), start)
-        checks.commit(self, draft, {"classes_": classes} | self._fitted(learnt))
+        checks.commit(self, draft, self._fitted_classes(learnt, classes))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> SGDSVC:
@@ -198,8 +212,13 @@ class SGDSVC(ClassifierMixin, OnlineLearner):
             self._refuse_held_out_rows()
             X, labels, weights = self._with_weight(X, labels, weights)
             learnt = learn(self._plan(X, _targets(labels, len(known)), weights, stream=True), learnt)
-        checks.commit(self, draft, {"classes_": known} | self._fitted(learnt))
+        checks.commit(self, draft, self._fitted_classes(learnt, known))
         return self
+
+    def _fitted_classes(self, learnt: Learnt, classes: Array) -> dict[str, Any]:
+        fitted, n_classes = self._fitted(learnt), len(classes)
+        margin = margins_of(fitted["coef_"], joint=False)
+        return fitted | {"classes_": classes, "reduction_": _reduction(n_classes), "margin_": margin}
 
     def _plan_of_fit(self, X: Any, labels: Array, weights: Array, n_classes: int) -> OnlinePlan:
         """All rows, or those not held out and the accuracy on the others."""
@@ -210,7 +229,8 @@ class SGDSVC(ClassifierMixin, OnlineLearner):
         rows, wanted, shares = X[out], labels[out], weights[out]
 
         def accuracy(coef: Array, biases: Array) -> float:
-            return float(accuracy_score(wanted, _winners(_values(rows, coef, biases)), sample_weight=shares))
+            winners = _reduction(n_classes).winners(linear_decisions(rows, coef, biases))
+            return float(accuracy_score(wanted, winners, sample_weight=shares))
 
         return self._plan(X[kept], _targets(labels[kept], n_classes), weights[kept], accuracy)
 
@@ -224,22 +244,31 @@ class SGDSVC(ClassifierMixin, OnlineLearner):
     def _loss(self) -> Any:
         return class_loss(self.loss)
 
+    def _decisions(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return linear_decisions(checks.prediction_data(self, X), self.coef_, self.intercept_)
+
     def decision_function(self, X: Any) -> Array:
         """w'x + b: one value for two classes, positive for ``classes_[1]``; else one per class."""
-        check_is_fitted(self)
-        X = checks.prediction_data(self, X)
-        return _values(X, self.coef_, self.intercept_)
+        values = self._decisions(X)
+        return values.ravel() if len(self.classes_) == 2 else values
 
     def predict(self, X: Any) -> Array:
         """Labels: f >= 0 is ``classes_[1]``; with more classes the largest value, ties to the lowest class index."""
-        winners = _winners(self.decision_function(X))
-        return self.classes_[winners]
+        decisions = self._decisions(X)
+        return self.classes_[self.reduction_.winners(decisions)]
 
-    @available_if(lambda self: self.loss == "logistic" or isinstance(self.loss, Logistic))
+    @available(_is_logistic, _ADVICE)
     def predict_proba(self, X: Any) -> Array:
         """P(class | x) = 1 / (1 + exp(-f)) of the logistic loss; with more classes scaled to sum to one."""
-        values = self.decision_function(X)
-        return probabilities(values.reshape(len(values), -1), _winners(values))
+        values = self._decisions(X)
+        return probabilities(values, self.reduction_.winners(values))
+
+    @available(_is_logistic, _ADVICE)
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P(class | x)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
 
 def _machines(classes: Array) -> int:
@@ -253,12 +282,5 @@ def _targets(labels: Array, n_classes: int) -> list[Array]:
     return [np.where(labels == k, 1.0, -1.0) for k in positives]
 
 
-def _values(X: Any, coef: Array, biases: Array) -> Array:
-    """w'x + b, of one machine as a flat array."""
-    values = np.asarray(X @ coef.T) + biases
-    return values.ravel() if len(coef) == 1 else values
-
-
-def _winners(values: Array) -> Array:
-    """Class indices of decision values."""
-    return (values >= 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)
+def _reduction(n_classes: int) -> Reduction:
+    return OneVsOne(2) if n_classes == 2 else OneVsRest(n_classes)
