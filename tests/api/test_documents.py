@@ -20,6 +20,7 @@ for number, example in enumerate(json.load(sys.stdin), 1):  # in one process, bu
     exec(compile(example, f"{sys.argv[1]}, example {number}", "exec"), {"__name__": "__main__"})
 """
 PAGES = ["README.md", "docs/index.md", "docs/linear.md", "docs/multiclass.md", "docs/bayes.md", "docs/decomposition.md"]
+PAGES += ["docs/coming_from_sklearn.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -15,9 +15,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validat
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from maxmargin import SVC, Status
+from maxmargin import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM, Status
 from maxmargin.kernels import RBF, Linear
 from maxmargin.losses import PowerHinge
+from maxmargin.solvers import Clarabel
 from tests import helpers
 from tests.estimator_checks import assert_passes_all_checks
 
@@ -25,10 +26,17 @@ KERNELS = ["linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed"]
 IRIS = load_iris(return_X_y=True)
 
 
-CHECKED = [  # every kernel with every bias, on which its tags depend, and every loss
-    *[SVC(kernel=kernel, fit_intercept=bias) for kernel in KERNELS for bias in (True, False, "regularized")],
-    *[SVC(kernel=kernel, loss="squared_hinge") for kernel in KERNELS],
-    *[SVC(loss=loss) for loss in ("huber_hinge", "logistic", PowerHinge(1.3))],
+FEW = (NuSVC, "precomputed")  # a check has classes of one and of five kernel values, for which nu = 0.5 is infeasible
+FAMILY = [SVC, NuSVC, SVR, NuSVR, OneClassSVM, SVDD]
+CHECKED = [  # every machine with every kernel, every bias, on which tags depend, every loss
+    *[machine(kernel=kernel) for machine in FAMILY for kernel in KERNELS if (machine, kernel) != FEW],
+    NuSVC(kernel="precomputed", nu=0.05, break_ties=True),
+    *[SVC(kernel=kernel, fit_intercept=False) for kernel in KERNELS],
+    *[machine(fit_intercept=bias) for machine in (SVC, SVR) for bias in (False, "regularized")],
+    *[SVC(loss=loss) for loss in ("squared_hinge", "huber_hinge", "logistic", PowerHinge(1.3))],
+    *[SVR(loss=loss) for loss in ("squared_epsilon_insensitive", "huber")],
+    *[machine(intervals=True) for machine in (SVR, NuSVR)],
+    *[SVC(solver=solver) for solver in ("interior_point", Clarabel)],
 ]
 
 

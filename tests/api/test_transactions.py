@@ -18,9 +18,10 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.validation import has_fit_parameter
 
 import maxmargin
-from maxmargin import SGDSVC, SGDSVR, SVC, KernelPCA, LinearSVC, LinearSVR
+from maxmargin import SGDSVC, SGDSVR, SVC, SVDD, SVR, KernelPCA, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 from maxmargin.bayes import CategoricalNB, GaussianNB, MultinomialNB
 from maxmargin.checks import commit
+from maxmargin.estimators.kernel.machine import KernelMachine
 from maxmargin.preprocessing import Whitener
 from tests.signals import handled
 
@@ -33,6 +34,12 @@ MODELS = [
     SVC(),
     SVC(warm_start=True),
     SVC(kernel="linear", multi_class="crammer_singer", loss="squared_hinge"),
+    SVC(probability=True),
+    NuSVC(nu=0.5, probability="isotonic", warm_start=True),
+    SVR(intervals=True),
+    NuSVR(warm_start=True),
+    OneClassSVM(nu=0.2, warm_start=True),
+    SVDD(nu=0.2),
     LinearSVC(),
     LinearSVC(loss="hinge", warm_start=True),
     LinearSVC(multi_class="crammer_singer", warm_start=True),
@@ -79,7 +86,7 @@ def learnt(model):
 def contents(model):
     """All that a model has learnt; kernel rows kept for the next fit do not travel with it."""
     values = learnt(model)
-    if isinstance(model, SVC):
+    if isinstance(model, KernelMachine):
         values.pop("_kept", None)
     return list(learnt(model)), pickle.dumps(values)
 

@@ -34,9 +34,7 @@ class TubeRegressor(RegressorMixin, KernelMachine):
                  solver="auto", shrinking=True, tol=1e-3, cache_size=None, max_iter=-1, time_limit=None,
                  warm_start=False, random_state=None, n_jobs=None, verbose=0, callback=None,
                  interrupt="raise"):  # fmt: skip
-        for name, value in locals().items():
-            if name not in ("self", "__class__"):
-                setattr(self, name, value)
+        checks.keep(self, locals())
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

@@ -89,7 +89,7 @@ def _kernel_machines(model, X, labels, costs) -> list[Recomputed]:
     for number, (rows, signs) in enumerate(_sides(model, labels)):
         coef = wide(_coefficients(model, labels[model.support_], number))
         scores, square, bias = cross[rows] @ coef, coef @ inner @ coef, wide(model.intercept_[number])
-        decisions = wide(X)[rows] @ wide(model.coef_[number]) + bias if linear else scores + bias
+        decisions = wide(X)[rows] @ wide(as_dense(model.coef_)[number]) + bias if linear else scores + bias
         if regularized:
             scores, square = scores + coef.sum(), square + coef.sum() ** 2
         beta = np.zeros(len(labels), np.longdouble)

@@ -10,6 +10,7 @@ TESTED_WHOLE = {  # rooms whose files do nothing by themselves, and where they a
     "estimators": "api/test_sklearn.py",
     "selection": "api/test_linear.py",
     "report": "api/test_documents.py",
+    "onnx": "api/test_onnx.py",
     "lectures": "api/test_lectures.py",
     "cli": "api/test_cli.py",
     "textbook": "oracle/test_textbook.py",

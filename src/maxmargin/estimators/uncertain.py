@@ -7,7 +7,7 @@ All of it is learned from folds: machines trained without some rows say what the
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -51,15 +51,25 @@ def wants_probabilities(estimator: Any) -> bool:
     return estimator.probability not in (False, "deprecated")
 
 
+class ClassFolds(NamedTuple):
+    """Of the rows as a plan has them: class indices, weights, weights times those of their class, and folds."""
+
+    labels: Array
+    weights: Array
+    shares: Array
+    folds: Folds
+
+
 def calibrated(
-    estimator: Any, fitted: Fitted, reduction: Reduction, labels: Array, weights: Array, folds: Folds
+    estimator: Any, fitted: Fitted, reduction: Reduction, rows: ClassFolds
 ) -> tuple[list[Sigmoid | Isotonic], Array]:
     """What turns each machine's decisions into probabilities, and by how much each row's own class does not lead.
 
-    ``labels`` and ``weights`` are those of the rows, as the plan has them. Scores of a joint machine mean something
-    beside each other only, so what is calibrated there is the lead of each class.
+    Weights of classes count as those of rows do: or predictions, which go by the probabilities, would not hear of them.
+    Scores of a joint machine mean something beside each other only, so what is calibrated there is the lead of each
+    class.
     """
-    tasks = reduction.tasks(labels)
+    labels, folds, tasks = rows.labels, rows.folds, reduction.tasks(rows.labels)
     joint = len(fitted.machines) < len(tasks)  # one job has the machines of all classes
     decisions = cross_decisions(fitted, folds, [None] if joint else [task.rows for task in tasks])
     misfits = -reduction.leads(decisions)[np.arange(len(labels)), labels]
@@ -69,7 +79,7 @@ def calibrated(
     for task, column in zip(tasks, decisions.T, strict=True):
         scores, known = task.of(column), ~np.isnan(task.of(column))
         if known.any():
-            found.append(fit(scores[known], task.signs[known] > 0, task.of(weights)[known]))
+            found.append(fit(scores[known], task.signs[known] > 0, task.of(rows.shares)[known]))
         else:  # stopped before anything could be learned
             found.append(Sigmoid(0.0, 0.0))
     return found, misfits
@@ -99,11 +109,11 @@ class Probable(DecidesByFold):
     cross_fit_: CrossFit
 
     def _calibration(
-        self, fitted: Fitted, reduction: Reduction, labels: Array, weights: Array, folds: Folds, machines: FoldMachines
+        self, fitted: Fitted, reduction: Reduction, rows: ClassFolds, machines: FoldMachines
     ) -> dict[str, Any]:
         """Attributes of a fit with folds."""
-        found, misfits = calibrated(self, fitted, reduction, labels, weights, folds)
-        return {"calibration_": found, "cross_fit_": cross_fit(fitted, machines, folds, misfits, weights)}
+        found, misfits = calibrated(self, fitted, reduction, rows)
+        return {"calibration_": found, "cross_fit_": cross_fit(fitted, machines, rows.folds, misfits, rows.weights)}
 
     def _check_calibrated(self) -> None:
         check_is_fitted(self)

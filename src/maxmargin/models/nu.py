@@ -34,8 +34,13 @@ ROUNDING = 1e-12  # of nu: what exceeds the largest one by less is rounding
 
 def largest_nu(y: Array, weights: Array) -> float:
     """The largest feasible nu of a classifier: twice the lighter class's share of the weight."""
-    positive = float(weights[y > 0].sum())
-    return 2.0 * min(positive, float(weights.sum()) - positive) / float(weights.sum())
+    sides = _sides(y, weights)
+    return 2.0 * min(sides) / sum(sides)
+
+
+def _sides(y: Array, weights: Array) -> tuple[float, float]:
+    """The weight of each class, summed by itself: beside a class of 10^7 times its weight a difference is rounding."""
+    return float(weights[y > 0].sum()), float(weights[y < 0].sum())
 
 
 def nu_classifier(gram: GramMatrix, y: Array, nu: float, weights: Array | float = 1.0) -> BoxQP:
@@ -44,7 +49,7 @@ def nu_classifier(gram: GramMatrix, y: Array, nu: float, weights: Array | float 
     largest = largest_nu(y, c)
     if not 0 < nu <= largest * (1.0 + ROUNDING):
         raise ValueError(f"nu={nu:.15g} is infeasible: with these classes and weights it is at most {largest:.15g}.")
-    half = 0.5 * min(nu, largest) * float(c.sum())
+    half = min(0.5 * nu * float(c.sum()), *_sides(y, c))
     zero = np.zeros(gram.n)
     box = Box(zero, np.where(y < 0, -c, 0.0), np.where(y > 0, c, 0.0), zero, zero)
     return solvable(gram, box, (y < 0).astype(np.int64), np.array([half, -half]), divided=True)

@@ -164,7 +164,11 @@ def of_rows(a, b, gamma=0.1):
     return float(np.exp(-gamma * np.sum((a - b) ** 2)))
 
 
-@pytest.mark.parametrize("kernel", [of_matrices, of_rows, RBF(0.1), 0.5 * RBF(0.1) + 0.5 * RBF(0.1)], ids=str)
+@pytest.mark.parametrize(
+    "kernel",
+    [of_matrices, of_rows, RBF(0.1), 0.5 * RBF(0.1) + 0.5 * RBF(0.1)],
+    ids=["matrices", "rows", "kernel", "sum"],
+)
 def test_functions_and_objects(kernel):
     model, same = KernelPCA(3, kernel=kernel), KernelPCA(3, kernel="rbf", gamma=0.1)
     np.testing.assert_allclose(model.fit_transform(ROWS), same.fit_transform(ROWS), atol=1e-9)

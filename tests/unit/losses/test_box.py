@@ -62,7 +62,7 @@ def test_what_has_no_box_is_refused():
         assert not has_box(wrong, of_labels=True)
         with pytest.raises(ValueError, match="needs a piecewise quadratic loss"):
             box_of(wrong, np.ones(1), np.ones(1), of_labels=True)
-    with pytest.raises(ValueError, match="'huber_hinge', 'logistic', or a loss of maxmargin"):
+    with pytest.raises(ValueError, match="'logistic', 'huber_hinge', or a loss of maxmargin"):
         SVC(loss=EpsilonInsensitive(0.1)).fit([[0.0], [1.0]], [0, 1])
 
 

@@ -24,7 +24,7 @@ from maxmargin.estimators.plans.kernel import Rows, expansion, folds_of, kernel_
 from maxmargin.estimators.plans.reductions import JOINT, bias_of, reduction_of
 from maxmargin.estimators.plans.warm import last_class_coefficients
 from maxmargin.estimators.progress import Attributes, Given
-from maxmargin.estimators.uncertain import PROBABILITY_RULES, Probable, wants_probabilities
+from maxmargin.estimators.uncertain import PROBABILITY_RULES, ClassFolds, Probable, wants_probabilities
 from maxmargin.kernels.choice import taken_by
 from maxmargin.machines import Fitted, Job, Machine
 from maxmargin.multiclass import Reduction
@@ -137,7 +137,9 @@ class KernelClassifier(Hyperplanes, Probable, ClassifierMixin, KernelMachine):
                 return found
             pairs = k if in_pairs(tasks.reduction) else 0
             machines = kernel_folds(fitted, folds.number, rows, tasks.coefficients, pairs)
-            return found | self._calibration(fitted, tasks.reduction, rows.target_ids, rows.weights, folds, machines)
+            shares = classes.factors[rows.target_ids] * rows.weights
+            divided = ClassFolds(rows.target_ids, rows.weights, shares, folds)
+            return found | self._calibration(fitted, tasks.reduction, divided, machines)
 
         return fit(self, draft, Given(X, y, sample_weight), plan, model, self._report, more)
 

@@ -134,6 +134,13 @@ class NuSVC(KernelClassifier):
     ) -> None:
         checks.keep(self, locals())
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Weights of classes cannot make one of them win everywhere: at the largest nu that they allow the boundary lies
+        # halfway to the farthest row of the lighter one.
+        tags.classifier_tags.poor_score = True
+        return tags
+
     def _check(self) -> None:
         checks.check_parameters(self, _RULES)
 
@@ -145,7 +152,7 @@ class NuSVC(KernelClassifier):
         return float(np.median(costs))
 
     def _jobs(self, rows: Rows, tasks: ClassTasks, costs: Array, start: Array | None, folds: Folds) -> list[Job]:
-        self._refuse_infeasible(tasks, costs)
+        self._refuse_infeasible(tasks, rows.weights, costs)
         nu, units = self.nu, getattr(self, "rho_", 1.0)
 
         def state(task: Task, costs: Array, gram: Any) -> BoxQP | KernelProblem:
@@ -156,13 +163,18 @@ class NuSVC(KernelClassifier):
 
         return tasks.jobs(state, costs, start, lambda sides: as_solved, folds, units, groups=2, to_machine=_divided)
 
-    def _refuse_infeasible(self, tasks: ClassTasks, costs: Array) -> None:
+    def _refuse_infeasible(self, tasks: ClassTasks, weights: Array, costs: Array) -> None:
+        """An error where the rows allow no such nu; a warning where only the weights of their classes do not."""
+        allowed = self.nu * (1.0 - 1e-12)
         for number, task in enumerate(tasks.tasks):
-            largest = largest_nu(task.signs, task.of(costs))
-            if 0.0 < largest < self.nu * (1.0 - 1e-12):
-                raise ValueError(
-                    f"NuSVC: specified nu is infeasible: nu={self.nu:.15g}, and to tell {tasks.sides(number)} with "
-                    f"these weights it can be at most {largest:.15g}."
+            by_rows, largest = (largest_nu(task.signs, task.of(some)) for some in (weights, costs))
+            most = f"to tell {tasks.sides(number)} with these weights it can be at most"
+            if 0.0 < by_rows < allowed and largest < allowed:
+                raise ValueError(f"NuSVC: specified nu is infeasible: nu={self.nu:.15g}, and {most} {largest:.15g}.")
+            if 0.0 < largest < allowed:
+                checks.warn_user(
+                    f"NuSVC: class_weight makes nu={self.nu:.15g} infeasible: {most} {largest:.15g}, "
+                    "which is taken instead."
                 )
 
     def _more(self, solutions: list[Solution]) -> Attributes:

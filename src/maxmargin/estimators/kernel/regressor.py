@@ -38,6 +38,11 @@ class KernelRegressor(Intervals, RegressorMixin, KernelMachine):
         """Attributes beside those of every regressor."""
         return {}
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = self.kernel == "sigmoid"  # no inner product: many functions are beyond it
+        return tags
+
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the machine.

@@ -40,7 +40,7 @@ def fit_hard_margin(estimator: Any, draft: Any, given: Given, X: Any, y: Array, 
         "trace_": machine.trace_,
         "n_iter_": int(np.max(machine.n_iter_)),
         "n_passes_": machine.kernel_values_ / X.shape[0] ** 2,
-        "solver_": "smo: the hard margin, by its dual",
+        "solver_": "the hard margin, by its dual",
         "_fitted_as": estimator.multi_class,
     }
     callbacks.end(attributes)

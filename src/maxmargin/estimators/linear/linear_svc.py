@@ -32,7 +32,7 @@ from maxmargin.estimators.plans.reductions import JOINT, bias_of, is_joint, join
 from maxmargin.estimators.plans.reductions import RULES as MULTICLASS_RULES
 from maxmargin.estimators.probabilities import probabilities
 from maxmargin.estimators.progress import Attributes, Given
-from maxmargin.estimators.uncertain import ADVICE, PROBABILITY_RULES, Probable, wants_probabilities
+from maxmargin.estimators.uncertain import ADVICE, PROBABILITY_RULES, ClassFolds, Probable, wants_probabilities
 from maxmargin.losses import Logistic, SquaredHinge
 from maxmargin.losses.multiclass import JointLoss
 from maxmargin.machines import Fitted, Job, Machine
@@ -272,7 +272,9 @@ class LinearSVC(Hyperplanes, Probable, ClassifierMixin, SparseCoefMixin, LinearM
             if not rows.folds.number:
                 return found
             machines = linear_folds(fitted, rows.folds.number)
-            return found | self._calibration(fitted, reduction, rows.labels, rows.weights, rows.folds, machines)
+            shares = classes.factors[rows.labels] * rows.weights
+            divided = ClassFolds(rows.labels, rows.weights, shares, rows.folds)
+            return found | self._calibration(fitted, reduction, divided, machines)
 
         return fit(self, draft, given, plan, model, OF_WEIGHTS, more)
 

@@ -65,7 +65,13 @@ def no_folds(n: int) -> Folds:
 
 
 def own_folds(number: int, n: int, classes: Array | None, random_state: Any) -> Folds:
-    """n different rows in ``number`` folds, each class spread over all; None is the same division every time."""
+    """n different rows in ``number`` folds, no more than rows, each class spread over all.
+
+    ``random_state`` None is the same division every time.
+    """
+    if n < 2:
+        raise ValueError("There is one sample to learn from, or copies of one: to leave some out takes two at least.")
+    number = min(number, n)
     rng = check_random_state(0 if random_state is None else random_state)
     order = rng.permutation(n)
     if classes is not None:
