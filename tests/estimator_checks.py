@@ -53,5 +53,5 @@ def _check_outliers_of_a_matrix(estimator):
     np.testing.assert_array_equal(np.where(decision >= 0, 1, -1), found)
     np.testing.assert_allclose(scores - estimator.offset_, decision)
     for method in (estimator.predict, estimator.decision_function, estimator.score_samples):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=r"kernel matrix|kernel values|features"):
             method(K[:, :10])

@@ -13,7 +13,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils._param_validation import InvalidParameterError
 
 import maxmargin
-from maxmargin import SGDSVC, SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM, Status
+from maxmargin import SGDSVC, SVC, SVDD, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM, Status
+from maxmargin.kernels import Linear
 from maxmargin.losses import SquaredHinge
 
 X, Y = load_iris(return_X_y=True)
@@ -259,3 +260,39 @@ def test_weights_of_one_class_are_kept_by_nu_svc():
     weighted = NuSVC(nu=0.2, gamma=0.03).fit(rows, labels, sample_weight=np.where(labels == 1, 3.0, 1.0))
     np.testing.assert_allclose(heavy.decision_function(rows), weighted.decision_function(rows), atol=1e-6)
     assert np.abs(heavy.decision_function(rows) - plain.decision_function(rows)).max() > 0.01
+
+
+def test_ball_of_kernel_values_needs_those_of_a_point_with_itself():
+    rows, new = X[:100], X[100:]
+    kernel = Linear()
+    ball = SVDD(kernel="linear", nu=0.2).fit(rows)
+    given = SVDD(kernel="precomputed", nu=0.2).fit(kernel(rows))
+    np.testing.assert_allclose(given.decision_function(kernel(rows)), ball.decision_function(rows), atol=1e-7)
+    K = np.column_stack([kernel(new, rows), np.sum(new**2, axis=1)])
+    np.testing.assert_allclose(given.decision_function(K), ball.decision_function(new), atol=1e-7)
+    with pytest.warns(UserWarning, match=r"Append it as column 100"):
+        bounds = given.decision_function(K[:, :-1])
+    assert np.all(bounds >= ball.decision_function(new) - 1e-9)  # no farther than they are
+    K[3, -1] = np.nan
+    with pytest.raises(ValueError, match=r"K\(x, x\), column 100, contains NaN"):
+        given.decision_function(K)
+
+
+def test_weights_of_classes_lower_a_nu_that_they_make_infeasible():
+    with pytest.warns(UserWarning, match=r"class_weight makes nu=0.5 infeasible.*at most 0\.19"):
+        NuSVC(nu=0.5, class_weight={0: 9.5, 1: 1.0}).fit(X[TWO], Y[TWO])
+    rare = np.r_[0:50, 50:60]  # 10 of one class: nu = 0.5 is infeasible, unless both count the same
+    with pytest.raises(ValueError, match=r"at most 0\.33"):
+        NuSVC(nu=0.5).fit(X[rare], Y[rare])
+    NuSVC(nu=0.5, class_weight="balanced").fit(X[rare], Y[rare])
+
+
+def test_online_learners_know_their_hyperplanes():
+    machine = SGDSVC(random_state=0).fit(X, Y)
+    f = machine.decision_function(X)
+    np.testing.assert_allclose(machine.margin_, 1 / np.linalg.norm(machine.coef_, axis=1))
+    np.testing.assert_allclose(machine.distance(X), np.abs(f) * machine.margin_)
+    signs = np.where(Y[:, None] == np.arange(3), 1.0, -1.0)
+    np.testing.assert_allclose(machine.slacks(X, Y), np.maximum(0.0, 1.0 - signs * f))
+    with pytest.raises(AttributeError, match=r"take SGDSVC\(loss='logistic'\)"):
+        machine.predict_proba(X)

@@ -30,7 +30,8 @@ CLASSIFIERS = [
     SVC(probability=True, kernel="linear"), SVC(probability=True, loss="squared_hinge"),
     SVC(probability=True, fit_intercept="regularized"), NuSVC(nu=0.6, probability=True),
     LinearSVC(probability=True, loss="hinge"), LinearSVC(probability="isotonic", multi_class="ovo"),
-    LinearSVC(probability=True, multi_class="weston_watkins"), LinearSVC(loss="logistic"),
+    LinearSVC(probability=True, multi_class="weston_watkins"), LinearSVC(loss="logistic"), SVC(loss="logistic"),
+    SVC(loss="logistic", multi_class="ovr"),
 ]  # fmt: skip
 
 
@@ -211,3 +212,21 @@ def test_intervals_by_the_folds_of_the_user():
     rank = int(np.ceil(0.9 * (len(y) + 1)))
     upper = np.sort(np.array(f)[folds] + residuals[:, None], axis=0)[rank - 1]
     np.testing.assert_allclose(machine.predict_interval(X[:9], 0.9)[:, 1], upper, rtol=1e-6)
+
+
+def test_kernel_logistic_regression_has_the_probabilities_of_its_loss():
+    X, y = CANCER
+    machine = SVC(loss="logistic", gamma=0.01).fit(X, y)
+    np.testing.assert_allclose(machine.predict_proba(X)[:, 1], 1 / (1 + np.exp(-machine.decision_function(X))))
+    with pytest.raises(AttributeError, match=r"fit SVC\(probability=True\)"):
+        machine.predict_set(X)
+
+
+@pytest.mark.parametrize("model", [SVC(gamma=0.5, probability=True), LinearSVC(probability=True)], ids=str)
+def test_weights_of_classes_count_like_weights_of_rows(model):
+    """Predictions go by the probabilities, so they must hear of them."""
+    X, y = IRIS[0][:, :2], IRIS[1]
+    by_class = clone(model).set_params(class_weight={0: 1, 1: 20, 2: 1}).fit(X, y)
+    by_row = clone(model).fit(X, y, np.where(y == 1, 20.0, 1.0))
+    np.testing.assert_allclose(by_class.predict_proba(X), by_row.predict_proba(X), atol=1e-6)
+    assert np.sum(by_class.predict(X) == 1) > np.sum(clone(model).fit(X, y).predict(X) == 1)

@@ -27,6 +27,7 @@ from maxmargin.estimators.available import available
 from maxmargin.estimators.crossfit import CrossFit, FoldMachines, cross_fit
 from maxmargin.estimators.decides import DecidesByFold
 from maxmargin.estimators.plans.folds import CV_RULE, Folds, cross_decisions
+from maxmargin.losses import Logistic
 from maxmargin.machines import Fitted
 from maxmargin.multiclass import Reduction
 
@@ -91,10 +92,21 @@ def _coverage(coverage: Any) -> float:
     return float(coverage)
 
 
+def is_logistic(model: Any) -> bool:
+    """Whether decisions are log-odds of the two sides as they are."""
+    loss = getattr(model, "loss", None)
+    return isinstance(loss, Logistic) or (isinstance(loss, str) and loss == "logistic")
+
+
 def _has_probabilities(model: Any) -> bool:
-    return wants_probabilities(model) or hasattr(model, "calibration_")
+    return wants_probabilities(model) or hasattr(model, "calibration_") or is_logistic(model)
 
 
+def _has_sets(model: Any) -> bool:
+    return wants_probabilities(model) or hasattr(model, "cross_fit_")
+
+
+LOG_ODDS = Sigmoid(-1.0, 0.0)  # P(+1 | f) = 1 / (1 + exp(-f))
 ADVICE = "fit {name}(probability=True), which cross-fits the machine and calibrates its decisions"
 
 
@@ -115,9 +127,9 @@ class Probable(DecidesByFold):
         found, misfits = calibrated(self, fitted, reduction, rows)
         return {"calibration_": found, "cross_fit_": cross_fit(fitted, machines, rows.folds, misfits, rows.weights)}
 
-    def _check_calibrated(self) -> None:
+    def _check_calibrated(self, by: str = "calibration_") -> None:
         check_is_fitted(self)
-        if not hasattr(self, "calibration_"):
+        if not hasattr(self, by):
             name = type(self).__name__
             raise AttributeError(f"{name} was fitted without probabilities: {ADVICE.format(name=name)}.")
 
@@ -137,7 +149,7 @@ class Probable(DecidesByFold):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    @available(_has_probabilities, ADVICE)
+    @available(_has_sets, ADVICE)
     def predict_set(self, X: Any, coverage: float = 0.9) -> Array:
         """Sets of classes that contain the true one in a share ``coverage`` of the cases.
 
@@ -159,7 +171,7 @@ class Probable(DecidesByFold):
         ndarray of bool of shape (n_samples, n_classes)
             Whether each of ``classes_`` is in the set.
         """
-        self._check_calibrated()
+        self._check_calibrated(by="cross_fit_")
         coverage = _coverage(coverage)
         each = self._fold_decisions(X, self.cross_fit_.machines)
         misfits = [-self.reduction_.leads(decisions) for decisions in each]

@@ -18,8 +18,8 @@ from maxmargin.estimators import (
     NuSVR,
     OneClassSVM,
 )
-from maxmargin.losses import Logistic
-from maxmargin.multiclass import OneVsOne, OneVsRest
+from maxmargin.estimators.uncertain import is_logistic
+from maxmargin.multiclass import OneVsOne
 from maxmargin.onnx import decisions
 from maxmargin.onnx.graph import DOUBLE, FLOAT, INT64, Graph
 
@@ -83,27 +83,22 @@ def _classifier(scope: Any, operator: Any, container: Any) -> None:
     graph, X, kind = _begun(scope, operator, container)
     raw = container.get_options(model, {"raw_scores": False})["raw_scores"]
     D = decisions.decisions(model, graph, X)
-    reduction = _reduction(model)
-    has_own = isinstance(getattr(model, "loss", None), Logistic) or getattr(model, "loss", None) == "logistic"
+    reduction = model.reduction_
     if hasattr(model, "calibration_"):
         shares = winning = decisions.probabilities(model, graph, D)
     else:
         winning = decisions.scores(reduction, graph, D)
-        shares = decisions.logistic(reduction, graph, D) if has_own and hasattr(model, "predict_proba") else winning
+        shares = (
+            decisions.logistic(reduction, graph, D)
+            if is_logistic(model) and hasattr(model, "predict_proba")
+            else winning
+        )
         if isinstance(reduction, OneVsOne) and reduction.n_classes > 2 and not getattr(model, "break_ties", True):
             winning = decisions.votes(reduction, graph, D)
     index = _winners(graph, winning, reduction, hasattr(model, "calibration_"))
     graph.apply("Gather", graph.constant(model.classes_), index, axis=0, output=operator.outputs[0].full_name)
     shown = decisions.scores(reduction, graph, D) if raw else shares
     graph.cast(shown, kind, output=operator.outputs[1].full_name)
-
-
-def _reduction(model: Any) -> Any:
-    """How decisions become classes; online learners decide one versus the rest, two classes by one machine."""
-    if hasattr(model, "reduction_"):
-        return model.reduction_
-    k = len(model.classes_)
-    return OneVsOne(2) if k == 2 else OneVsRest(k)
 
 
 def _winners(graph: Graph, winning: str, reduction: Any, probable: bool) -> str:

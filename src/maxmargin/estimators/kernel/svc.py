@@ -19,6 +19,8 @@ from maxmargin.estimators.plans.folds import Folds
 from maxmargin.estimators.plans.kernel import Rows, usual_bound_of
 from maxmargin.estimators.plans.reductions import RULES as MULTICLASS_RULES
 from maxmargin.estimators.plans.reductions import bias_of, is_joint, joint_loss, refuse_zero_weights
+from maxmargin.estimators.progress import Attributes
+from maxmargin.estimators.uncertain import LOG_ODDS, is_logistic
 from maxmargin.losses.curved import is_loss_of_kernels
 from maxmargin.machines import Job
 from maxmargin.machines.joint import JointRows, kernel_job
@@ -28,7 +30,7 @@ from maxmargin.models import soft_margin
 from maxmargin.multiclass import Task
 from maxmargin.problems.box import BoxQP
 from maxmargin.problems.kernel import KernelProblem
-from maxmargin.problems.solution import Progress
+from maxmargin.problems.solution import Progress, Solution
 
 _RULES: dict[str, Rule] = (
     KERNEL_RULES
@@ -96,7 +98,8 @@ class SVC(KernelClassifier):
         Whether ``predict_proba`` and ``predict_set`` are learned: the machine is fitted again without each of ``cv``
         folds (on the same kernel matrix), and Platt's sigmoid (True, "sigmoid") or a rising step function ("isotonic")
         turns decisions on unseen rows into probabilities; those of pairs of classes are coupled. Predictions are then
-        the most probable classes. "deprecated", scikit-learn's default, is False.
+        the most probable classes. "deprecated", scikit-learn's default, is False. The logistic loss has probabilities
+        without it, 1 / (1 + exp(-f)).
     cv : int, splitter or list of (train, test) rows, default=5
         The folds for ``probability``. With a number, equal rows stay in one fold, and each class is spread over all.
     tol : float, default=1e-3
@@ -224,6 +227,9 @@ class SVC(KernelClassifier):
         """C_i."""
         shares = classes.factors[rows.target_ids] * rows.weights
         return np.multiply(self.C, shares, out=np.zeros(len(shares)), where=shares > 0)  # infinity times zero is zero
+
+    def _more(self, solutions: list[Solution]) -> Attributes:
+        return {"calibration_": [LOG_ODDS] * len(solutions)} if is_logistic(self) else {}
 
     def _usual_bound(self, costs: Array) -> float:
         return usual_bound_of(class_loss(self.loss), costs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -44,7 +44,7 @@ class SVDD(NoveltyMachine):
     n_jobs, verbose, callback, interrupt
         As in ``SVC``. With "precomputed" kernel values new points need K(x, x) too, in one more column behind the
         values between them and the training rows, unless it is the same for all training rows (training rows
-        themselves are known by their values).
+        themselves are known by their values). Without it a warning says that the least possible one is taken.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class SVDD(NoveltyMachine):
     """
 
     radius_: float
-    _squares: Any  # K(x, x) of rows of kernel values, where new points do not bring it
+    _squares: _Squares | None  # K(x, x) of rows of kernel values, where new points do not bring it
 
     def __init__(
         self,
@@ -110,12 +110,11 @@ class SVDD(NoveltyMachine):
         squared = max(0.0, norm**2 + 2.0 * bias)
         # Scores are off by a share of K(x, x), which is at most (R + ||a||)^2 for points inside.
         squared += self._slack(fitted) * (math.sqrt(squared) + norm) ** 2
-        values = rows.X if rows.kernel.of_positions else None
         return {
             "radius_": math.sqrt(squared),
             "offset_": -squared,
             "intercept_": np.array([0.5 * (squared - norm**2)]),
-            "_squares": None if values is None else _known_squares(values),
+            "_squares": _Squares.of_matrix(rows.X) if rows.kernel.of_positions else None,
         }
 
     @property
@@ -144,28 +143,49 @@ class SVDD(NoveltyMachine):
     def _apart(self, X: Any) -> tuple[Any, Array]:
         """Kernel values between new points and training rows, and K(x, x) of the points."""
         n = self.n_features_in_
-        if np.ndim(X) == 2 and np.shape(X)[1] == n + 1:
-            given = np.asarray(X, np.float64)
-            return given[:, :n], given[:, n]
+        given = np.asarray(X)
+        if given.ndim == 2 and given.shape[1] == n + 1:
+            squares = given[:, n].astype(np.float64)
+            if not np.isfinite(squares).all():
+                raise ValueError(f"SVDD: K(x, x), column {n}, contains NaN or infinity.")
+            return given[:, :n], squares
         values = checks.prediction_data(self, X, Takes.VALUES)
-        if isinstance(self._squares, float):
-            return values, np.full(len(values), self._squares)
-        found = [self._squares.get(_mark(row)) for row in values]
-        if None in found:
-            raise ValueError(
-                f"SVDD: the distance of row {found.index(None)} to the centre needs K(x, x), which kernel values "
-                f"between it and the training rows do not tell. Append it as column {n}, or use a kernel that "
-                "is the same for all x (normalise the matrix: K_ij / sqrt(K_ii K_jj))."
+        assert self._squares is not None
+        squares, unknown = self._squares.of(values)
+        if len(unknown):
+            checks.warn_user(
+                f"SVDD: the distance of row {unknown[0]} to the centre needs K(x, x), which kernel values between it "
+                f"and training rows do not tell; the least that they allow is taken. Append it as column {n}, or use a "
+                "kernel that is the same for all x (normalise the matrix: K_ij / sqrt(K_ii K_jj))."
             )
-        return values, np.array(found)
+        return values, squares
 
 
-def _known_squares(values: Array) -> float | dict[bytes, float]:
-    """K(x, x): one number where all rows have the same, else that of each row, which its values tell apart."""
-    squares = np.diag(values).astype(np.float64)
-    if np.ptp(squares) <= 1e-12 * np.abs(squares).max():
-        return float(squares[0])
-    return {_mark(row): float(square) for row, square in zip(values, squares, strict=True)}
+class _Squares(NamedTuple):
+    """K(x, x) of the training rows, and which row has which: their kernel values tell rows apart."""
+
+    diagonal: Array
+    known: dict[bytes, float]
+
+    @classmethod
+    def of_matrix(cls, K: Array) -> _Squares:
+        diagonal = np.diag(K).astype(np.float64)
+        same = np.ptp(diagonal) <= 1e-12 * np.abs(diagonal).max()
+        rows = zip(K, diagonal, strict=True)
+        return cls(diagonal, {} if same else {_mark(row): float(square) for row, square in rows})
+
+    def of(self, values: Array) -> tuple[Array, Array]:
+        """K(x, x) of points with these kernel values, and which of them are only bounded from below.
+
+        K(x, x_i)^2 <= K(x, x) K(x_i, x_i) (Cauchy and Schwarz).
+        """
+        if not self.known:
+            return np.full(len(values), self.diagonal[0]), np.empty(0, np.int64)
+        squares = np.array([self.known.get(_mark(row), np.nan) for row in values])
+        unknown = np.flatnonzero(np.isnan(squares))
+        long = self.diagonal > 0
+        squares[unknown] = np.max(values[unknown][:, long] ** 2 / self.diagonal[long], axis=1, initial=0.0)
+        return squares, unknown
 
 
 def _mark(row: Array) -> bytes:

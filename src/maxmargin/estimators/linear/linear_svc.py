@@ -32,7 +32,14 @@ from maxmargin.estimators.plans.reductions import JOINT, bias_of, is_joint, join
 from maxmargin.estimators.plans.reductions import RULES as MULTICLASS_RULES
 from maxmargin.estimators.probabilities import probabilities
 from maxmargin.estimators.progress import Attributes, Given
-from maxmargin.estimators.uncertain import ADVICE, PROBABILITY_RULES, ClassFolds, Probable, wants_probabilities
+from maxmargin.estimators.uncertain import (
+    ADVICE,
+    PROBABILITY_RULES,
+    ClassFolds,
+    Probable,
+    is_logistic,
+    wants_probabilities,
+)
 from maxmargin.losses import Logistic, SquaredHinge
 from maxmargin.losses.multiclass import JointLoss
 from maxmargin.machines import Fitted, Job, Machine
@@ -58,7 +65,7 @@ _SPARSE_WEIGHTS = ("squared_hinge", "logistic")
 
 def _has_own_probabilities(model: Any) -> bool:
     """Whether decisions are log-odds of classes: those of the logistic loss, one versus the rest."""
-    return model.multi_class == "ovr" and (model.loss == "logistic" or isinstance(model.loss, Logistic))
+    return model.multi_class == "ovr" and is_logistic(model)
 
 
 def _has_probabilities(model: Any) -> bool:

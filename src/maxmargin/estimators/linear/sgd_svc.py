@@ -18,7 +18,7 @@ from maxmargin.estimators.linear.online import ONLINE_RULES, OnlineLearner
 from maxmargin.estimators.linear.rules import is_loss
 from maxmargin.estimators.losses import CLASS_LOSSES, class_loss
 from maxmargin.estimators.probabilities import probabilities
-from maxmargin.losses import Logistic
+from maxmargin.estimators.uncertain import is_logistic
 from maxmargin.machines.online import Learnt, OnlinePlan, learn
 from maxmargin.machines.scoring import linear_decisions
 from maxmargin.multiclass import OneVsOne, OneVsRest, Reduction
@@ -26,10 +26,6 @@ from maxmargin.multiclass import OneVsOne, OneVsRest, Reduction
 _RULES = ONLINE_RULES | {"loss": is_loss(True, *CLASS_LOSSES)}
 
 _ADVICE = "take {name}(loss='logistic'), or LinearSVC(probability=True)"
-
-
-def _is_logistic(model: Any) -> bool:
-    return model.loss == "logistic" or isinstance(model.loss, Logistic)
 
 
 class SGDSVC(Hyperplanes, SparseCoefMixin, ClassifierMixin, OnlineLearner):
@@ -258,13 +254,13 @@ class SGDSVC(Hyperplanes, SparseCoefMixin, ClassifierMixin, OnlineLearner):
         decisions = self._decisions(X)
         return self.classes_[self.reduction_.winners(decisions)]
 
-    @available(_is_logistic, _ADVICE)
+    @available(is_logistic, _ADVICE)
     def predict_proba(self, X: Any) -> Array:
         """P(class | x) = 1 / (1 + exp(-f)) of the logistic loss; with more classes scaled to sum to one."""
         values = self._decisions(X)
         return probabilities(values, self.reduction_.winners(values))
 
-    @available(_is_logistic, _ADVICE)
+    @available(is_logistic, _ADVICE)
     def predict_log_proba(self, X: Any) -> Array:
         """log P(class | x)."""
         with np.errstate(divide="ignore"):
