@@ -5,7 +5,7 @@ cache by the source of the function's own file alone, so a change in a function 
 machine code. Every cached name therefore carries ``STAMP``, a hash of all our sources. What numba would write to that
 cache goes through ``machine_code`` instead, because numba runs whatever it finds there.
 
-``larger``, ``smaller`` and ``power_of_two`` are instructions that Python has no word for. LLVM turns a loop with
+``larger``, ``smaller`` and the powers of two are instructions that Python has no word for. LLVM turns a loop with
 ``a if a > b else b`` into vector code only if the *comparison* carries the flags of ``REDUCTION_FLAGS``, and numba does
 not put them there: a running maximum over 2,048 values took 4.3 us that way, and 0.4 us as one instruction.
 
@@ -214,15 +214,22 @@ def _instruction(name: str) -> Any:
 _maximum, _minimum = _instruction("llvm.maxnum"), _instruction("llvm.minnum")
 
 
-@intrinsic
-def _exponent_bits(context, exponent):
-    """The float32 whose exponent this is: 2^exponent, by writing its bits."""
+def _by_exponent(kind: Any, value: Any, bits: Any, bias: int, place: int) -> Any:
+    """The number whose exponent this is: 2^exponent, by writing its bits."""
 
-    def generate(_, builder, signature, arguments):
-        biased = builder.add(arguments[0], ir.Constant(ir.IntType(32), 127))
-        return builder.bitcast(builder.shl(biased, ir.Constant(ir.IntType(32), 23)), ir.FloatType())
+    @intrinsic
+    def instruction(context, exponent):
+        def generate(_, builder, signature, arguments):
+            biased = builder.add(builder.sext(arguments[0], bits), ir.Constant(bits, bias))
+            return builder.bitcast(builder.shl(biased, ir.Constant(bits, place)), value)
 
-    return types.float32(types.int32), generate
+        return kind(types.int32), generate
+
+    return instruction
+
+
+_power32 = _by_exponent(types.float32, ir.FloatType(), ir.IntType(32), 127, 23)
+_power64 = _by_exponent(types.float64, ir.DoubleType(), ir.IntType(64), 1023, 52)
 
 
 def larger(a: Any, b: Any) -> Any:
@@ -240,6 +247,12 @@ def power_of_two(exponent: Any) -> Any:
     return np.ldexp(np.float32(1.0), exponent)
 
 
+def double_power_of_two(exponent: Any) -> Any:
+    """2^exponent in float64, for an int32 within -1022 ... 1023."""
+    return np.ldexp(1.0, exponent)
+
+
 overload(larger)(lambda a, b: lambda a, b: _maximum(a, b))
 overload(smaller)(lambda a, b: lambda a, b: _minimum(a, b))
-overload(power_of_two)(lambda exponent: lambda exponent: _exponent_bits(exponent))  # type: ignore[call-arg]
+overload(power_of_two)(lambda exponent: lambda exponent: _power32(exponent))  # type: ignore[call-arg]
+overload(double_power_of_two)(lambda exponent: lambda exponent: _power64(exponent))  # type: ignore[call-arg]

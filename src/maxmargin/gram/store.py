@@ -34,6 +34,7 @@ class RowStore:
         self._used = np.zeros(self.capacity, np.int64)
         self._clock = 0
         self._filled = 0
+        self._asked = np.zeros(n, bool)
         self.complete = False  # every row is there, in its own place
         self.counters = RowCounters(0, 0, 0)
 
@@ -51,6 +52,12 @@ class RowStore:
         done, kept = self.counters, int(np.count_nonzero(found))
         self.counters = done._replace(computed=done.computed + len(rows) - kept, reused=done.reused + kept)
         return rows[~found]
+
+    def asked_again(self, rows: Array) -> Array:
+        """Which of ``rows`` were asked for before. Sets: asked."""
+        before = self._asked[rows]
+        self._asked[rows] = True
+        return before
 
     def claim(self, rows: Array) -> Array:
         """Slots for rows about to be computed: fresh ones, then those of rows that were not used lately."""

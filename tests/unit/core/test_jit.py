@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin.core.jit import jit, larger, power_of_two, smaller
+from maxmargin.core.jit import double_power_of_two, jit, larger, power_of_two, smaller
 
 
 @jit(reductions=True)
@@ -24,14 +24,17 @@ def test_larger_and_smaller(dtype):
 
 
 @jit()
-def powers(exponents, out):
-    """Powers of two. Writes: out."""
+def powers(exponents, out, doubles):
+    """Powers of two. Writes: out, doubles."""
     for i in range(len(exponents)):
         out[i] = power_of_two(exponents[i])
+        doubles[i] = double_power_of_two(np.int32(8 * exponents[i]))
 
 
 def test_powers_of_two():
     exponents = np.arange(-126, 128, dtype=np.int32)
     out = np.empty(len(exponents), np.float32)
-    powers(exponents, out)
+    doubles = np.empty(len(exponents))
+    powers(exponents, out, doubles)
     np.testing.assert_array_equal(out, np.ldexp(np.float32(1.0), exponents))
+    np.testing.assert_array_equal(doubles, np.ldexp(1.0, 8 * exponents))
