@@ -2,6 +2,7 @@
 
 kernel      us and the peers on the same data: times, ratios, dual values, gaps, support vectors, memory
 family      SVR, NuSVC, OneClassSVM and KernelPCA against the peers: first fits in fresh processes
+calibration probabilities against CalibratedClassifierCV of scikit-learn's SVC: log-loss and time
 linear      linear machines: certificates, and time to a suboptimality of 1e-4, ours and the peers'
 multiclass  joint machines and reductions: certificates, and time against scikit-learn
 online      online learners: time and rows to the exact machine's accuracy
@@ -19,6 +20,7 @@ import warnings
 from benchmarks import (
     bayes,
     behaviour,
+    calibration,
     comparison,
     family,
     linear,
@@ -66,6 +68,8 @@ def main() -> None:
             comparison.run(names, given.peers or KERNEL_PEERS, folder, given.out, given.repeats)
         elif what == "family":
             family.run(given.sets, given.peers or family.PEERS, folder, given.out, given.repeats)
+        elif what == "calibration":
+            calibration.run(given.sets, folder, given.out, given.repeats)
         elif what == "linear":
             chosen = given.sets or sets.linear_names(folder)
             peers = given.peers or list(linear_worker.PEERS)
@@ -86,8 +90,8 @@ def main() -> None:
             BEHAVIOUR[what]()
         else:
             parser.error(
-                f"nothing is called {what}: choose kernel, family, linear, multiclass, online, bayes, linear_memory, "
-                + ", ".join(["scaling", "memory", *BEHAVIOUR])
+                f"nothing is called {what}: choose kernel, family, calibration, linear, multiclass, online, bayes, "
+                + ", ".join(["linear_memory", "scaling", "memory", *BEHAVIOUR])
             )
 
 

@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Iterator
 from types import ModuleType
 
+from maxmargin.estimators.available import Available
 from maxmargin.lectures.page import save_text
 
 FOLDER = pathlib.Path(__file__).parent / "reference"
@@ -23,6 +24,8 @@ MODULES = {
     "maxmargin.models": "support vector models, stated as problems",
     "maxmargin.certificates": "proofs of optimality",
     "maxmargin.solvers": "solvers",
+    "maxmargin.calibration": "probabilities, sets and intervals from scores",
+    "maxmargin.onnx": "models for programs without Python",
     "maxmargin.multiclass": "many classes by binary machines",
     "maxmargin.textbook": "the algorithms of the lecture notes",
 }
@@ -67,6 +70,9 @@ def _methods(value: type) -> dict[str, object]:
     """The documented public methods, also those of its bases in this package; each as the class itself finds it."""
     own = [base for base in value.__mro__ if base.__module__.partition(".")[0] == "maxmargin"]
     found = {name: inspect.getattr_static(value, name) for base in own for name in vars(base)}
+    found = {
+        name: inspect.unwrap(method) if isinstance(method, Available) else method for name, method in found.items()
+    }
     return {
         name: function
         for name, function in found.items()

@@ -119,7 +119,7 @@ def losses_of_numbers() -> Shown:
         for (name, machine), colour in zip(machines.items(), PALETTE, strict=False):
             axes.plot(GRID[:, 0], machine.predict(GRID), color=colour, lw=1.8, label=name)
         label(axes, "x", "y", "every tenth point is 6 too high")
-        axes.legend(fontsize=9, loc="center right")
+        axes.legend(fontsize=9, loc="center right", bbox_to_anchor=(1.0, 0.64))
         return figure
 
     table = Table(("loss", "root mean square distance to the truth"), list(off.items()))
