@@ -296,3 +296,31 @@ def test_online_learners_know_their_hyperplanes():
     np.testing.assert_allclose(machine.slacks(X, Y), np.maximum(0.0, 1.0 - signs * f))
     with pytest.raises(AttributeError, match=r"take SGDSVC\(loss='logistic'\)"):
         machine.predict_proba(X)
+
+
+def test_nu_svc_learns_other_classes_and_classes_without_weight():
+    machine = NuSVC(nu=0.1).fit(X, Y)
+    assert machine.fit(X[TWO], Y[TWO]).rho_ > 0  # after a fit of three classes
+    assert set(NuSVC(nu=0.1, class_weight={0: 0, 1: 0}).fit(X, Y).classes_) == {0, 1, 2}
+
+
+def test_balls_of_sparse_rows_and_of_weighted_kernel_values():
+    dense, csr = (SVDD(kernel="linear", nu=0.2).fit(rows) for rows in (X, sparse.csr_matrix(X)))
+    np.testing.assert_allclose(csr.center_, dense.center_, atol=1e-9)
+    weights = np.ones(150)
+    weights[[3, 70]] = 0
+    K = Linear()(X)
+    given = SVDD(kernel="precomputed", nu=0.2).fit(K, sample_weight=weights)
+    plain = SVDD(kernel="linear", nu=0.2).fit(X, sample_weight=weights)
+    rows = np.flatnonzero(weights)
+    np.testing.assert_allclose(given.decision_function(K[rows]), plain.decision_function(X[rows]), atol=1e-7)
+
+
+def test_online_learners_keep_classes_without_weight():
+    assert list(SGDSVC(random_state=0).fit(X, Y, sample_weight=(Y != 2).astype(float)).classes_) == [0, 1, 2]
+
+
+def test_what_a_hard_margin_without_kernel_does_not_take():
+    for wrong in ({"solver": "newton"}, {"multi_class": "crammer_singer"}):
+        with pytest.raises(ValueError, match=r"LinearSVC: C=infinity takes solver='auto'"):
+            LinearSVC(C=np.inf, **wrong).fit(X, Y)

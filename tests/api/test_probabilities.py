@@ -8,8 +8,9 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
-from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, train_test_split
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC as PeerSVC
 
@@ -230,3 +231,28 @@ def test_weights_of_classes_count_like_weights_of_rows(model):
     by_row = clone(model).fit(X, y, np.where(y == 1, 20.0, 1.0))
     np.testing.assert_allclose(by_class.predict_proba(X), by_row.predict_proba(X), atol=1e-6)
     assert np.sum(by_class.predict(X) == 1) > np.sum(clone(model).fit(X, y).predict(X) == 1)
+
+
+@pytest.mark.parametrize("how", ["sigmoid", "isotonic"])
+def test_classes_of_weight_zero_have_no_say(how):
+    machine = SVC(probability=how, class_weight={0: 0}).fit(*IRIS)
+    assert not np.any(machine.predict(IRIS[0]) == 0)
+    SVC(probability=how, class_weight={0: 0, 1: 0}).fit(*IRIS)
+
+
+def test_splits_that_do_not_train_on_all_other_rows_are_refused():
+    with pytest.raises(ValueError, match=r"cv leaves \d+ rows out of training that split 1 does not test"):
+        SVR(intervals=True, cv=TimeSeriesSplit(5)).fit(*DIABETES)
+
+
+def test_weights_that_add_up_to_next_to_nothing_warn():
+    X, y = DIABETES
+    with pytest.warns(UserWarning, match="Weights count as repetitions, and these add up to 1 of 442 rows"):
+        machine = SVR(intervals=True).fit(X, y, np.full(442, 1 / 442))
+    assert np.isinf(machine.predict_interval(X[:5])).all()
+
+
+def test_folds_that_were_not_solved_are_told():
+    X, y = helpers.overlapping(1500)
+    with pytest.warns(ConvergenceWarning, match=r"fits without a fold were not solved to tol"):
+        SVC(C=1e3, gamma=0.5, probability=True, max_iter=2000).fit(X, y)

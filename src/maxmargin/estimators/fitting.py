@@ -83,6 +83,7 @@ def fit(
         attributes["_kept"] = fitted.kept
     unit = attributes["reduction_"].unit if "reduction_" in attributes else "machines"
     _warn_unsolved(estimator, fitted.solutions, unit, report)
+    _warn_unsolved_folds(estimator, fitted)
     callbacks.end(seen | attributes)
     checks.commit(estimator, draft, attributes)
     return estimator
@@ -179,5 +180,17 @@ def _warn_unsolved(estimator: Any, solutions: list[Solution], unit: str, report:
         checks.warn_user(
             f"{type(estimator).__name__} {report.reason(solutions)}{of}. The model is kept{report.promise(solutions)} "
             f"(tol {estimator.tol:g}).",
+            ConvergenceWarning,
+        )
+
+
+def _warn_unsolved_folds(estimator: Any, fitted: Fitted) -> None:
+    """A warning where machines without a fold were not solved: what is learned from them is not what was promised."""
+    ended = [found.solution.status for of_job in fitted.crossed for found in of_job]
+    unsolved = sum(status is not Status.CONVERGED for status in ended)
+    if unsolved:
+        checks.warn_user(
+            f"{type(estimator).__name__}: {unsolved} of {len(ended)} fits without a fold were not solved to tol: "
+            "probabilities, sets and intervals may not keep what they promise.",
             ConvergenceWarning,
         )

@@ -10,6 +10,7 @@ from maxmargin import checks
 from maxmargin.certificates import distances
 from maxmargin.core.rows import Array
 from maxmargin.estimators.decides import Decides
+from maxmargin.estimators.plans.reductions import JOINT
 from maxmargin.multiclass import Reduction
 
 
@@ -19,6 +20,10 @@ class Hyperplanes(Decides):
     classes_: Array
     reduction_: Reduction
     margin_: float | Array
+    _fitted_as: str = ""  # the multi_class of the last fit
+
+    def _is_joint(self) -> bool:
+        return self._fitted_as in JOINT and len(self.classes_) > 2
 
     def distance(self, X: Any) -> Array:
         """Distance of points to the hyperplane, |w'phi(x) + b| / ||w||; a column per machine."""

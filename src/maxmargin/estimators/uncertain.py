@@ -78,10 +78,11 @@ def calibrated(
     fit = METHODS[estimator.probability if isinstance(estimator.probability, str) else True]
     found = []
     for task, column in zip(tasks, decisions.T, strict=True):
-        scores, known = task.of(column), ~np.isnan(task.of(column))
+        scores, shares = task.of(column), task.of(rows.shares)
+        known = ~np.isnan(scores) & (shares > 0)
         if known.any():
-            found.append(fit(scores[known], task.signs[known] > 0, task.of(rows.shares)[known]))
-        else:  # stopped before anything could be learned
+            found.append(fit(scores[known], task.signs[known] > 0, shares[known]))
+        else:  # stopped before anything could be learned, or no row counts
             found.append(Sigmoid(0.0, 0.0))
     return found, misfits
 
@@ -99,7 +100,16 @@ def is_logistic(model: Any) -> bool:
 
 
 def _has_probabilities(model: Any) -> bool:
-    return wants_probabilities(model) or hasattr(model, "calibration_") or is_logistic(model)
+    return model._has_probabilities()
+
+
+def warn_of_light_weights(weights: Array) -> None:
+    """Weights are numbers of rows: where they add up to less than there are, promises are made for so few."""
+    if weights.sum() < len(weights):
+        checks.warn_user(
+            f"Weights count as repetitions, and these add up to {weights.sum():.3g} of {len(weights)} rows: sets, "
+            "intervals and probabilities are as unsure as so few rows are. Scale them to a mean of one or more."
+        )
 
 
 def _has_sets(model: Any) -> bool:
@@ -124,8 +134,12 @@ class Probable(DecidesByFold):
         self, fitted: Fitted, reduction: Reduction, rows: ClassFolds, machines: FoldMachines
     ) -> dict[str, Any]:
         """Attributes of a fit with folds."""
+        warn_of_light_weights(rows.weights)
         found, misfits = calibrated(self, fitted, reduction, rows)
         return {"calibration_": found, "cross_fit_": cross_fit(fitted, machines, rows.folds, misfits, rows.weights)}
+
+    def _has_probabilities(self) -> bool:
+        return wants_probabilities(self) or hasattr(self, "calibration_") or is_logistic(self)
 
     def _check_calibrated(self, by: str = "calibration_") -> None:
         check_is_fitted(self)
@@ -135,7 +149,10 @@ class Probable(DecidesByFold):
 
     @available(_has_probabilities, ADVICE)
     def predict_proba(self, X: Any) -> Array:
-        """P(class | x), a column for each of ``classes_``: calibrated decisions, of pairs of classes coupled."""
+        """P(class | x), a column for each of ``classes_``: calibrated decisions, of pairs of classes coupled.
+
+        With ``class_weight`` those of rows that occur as often as their weights say.
+        """
         self._check_calibrated()
         decisions = self._decisions(X)
         if self._is_joint():
@@ -189,6 +206,7 @@ class Intervals(DecidesByFold):
         self, fitted: Fitted, targets: Array, weights: Array, folds: Folds, machines: FoldMachines
     ) -> dict[str, Any]:
         """Attributes of a fit with folds."""
+        warn_of_light_weights(weights)
         misfits = np.abs(targets - cross_decisions(fitted, folds, [None])[:, 0])
         return {"cross_fit_": cross_fit(fitted, machines, folds, misfits, weights)}
 

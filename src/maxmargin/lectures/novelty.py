@@ -72,7 +72,7 @@ def draw_ball_and_plane(axes: Any, X: Array, ball: SVDD, flat: OneClassSVM) -> N
     circle = ball.center_[:, None] + ball.radius_ * np.array([np.cos(turn), np.sin(turn)])
     axes.plot(*circle, color=PALETTE[0], lw=1.8, label="SVDD")
     axes.plot(*ball.center_, "+", color=PALETTE[0], ms=9)
-    line(axes, flat.coef_[0], -flat.offset_, color=PALETTE[1], label="one-class")
+    line(axes, flat.coef_[0], -flat.offset_[0], color=PALETTE[1], label="one-class")
     axes.scatter(*X.T, s=7, color=INK, zorder=3)
     axes.plot(0, 0, "x", color=GREY, ms=8)
     plane(axes, "linear kernel: a circle and a line")

@@ -35,7 +35,7 @@ ROUNDING = 1e-12  # of nu: what exceeds the largest one by less is rounding
 def largest_nu(y: Array, weights: Array) -> float:
     """The largest feasible nu of a classifier: twice the lighter class's share of the weight."""
     sides = _sides(y, weights)
-    return 2.0 * min(sides) / sum(sides)
+    return 2.0 * min(sides) / sum(sides) if any(sides) else 0.0
 
 
 def _sides(y: Array, weights: Array) -> tuple[float, float]:

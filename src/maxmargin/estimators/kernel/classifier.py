@@ -21,7 +21,7 @@ from maxmargin.estimators.kernel.machine import KernelMachine
 from maxmargin.estimators.plans.classes import Classes, ClassTasks, in_pairs, read_classes
 from maxmargin.estimators.plans.folds import Folds
 from maxmargin.estimators.plans.kernel import Rows, expansion, folds_of, kernel_plan, read_rows
-from maxmargin.estimators.plans.reductions import JOINT, bias_of, reduction_of
+from maxmargin.estimators.plans.reductions import bias_of, reduction_of
 from maxmargin.estimators.plans.warm import last_class_coefficients
 from maxmargin.estimators.progress import Attributes, Given
 from maxmargin.estimators.uncertain import PROBABILITY_RULES, ClassFolds, Probable, wants_probabilities
@@ -154,9 +154,6 @@ class KernelClassifier(Hyperplanes, Probable, ClassifierMixin, KernelMachine):
         edges = np.cumsum([0, *self.n_support_])
         sums = [np.asarray(coef[:, a:b] @ self.support_vectors_[a:b]) for a, b in pairwise(edges)]
         return np.stack([sums[a][b - 1] + sums[b][a] for a, b in self.reduction_.pairs])  # type: ignore[attr-defined]
-
-    def _is_joint(self) -> bool:
-        return self._fitted_as in JOINT and len(self.classes_) > 2
 
     def decision_function(self, X: Any) -> Array:
         """Decision values: w'phi(x) + b for two classes, positive for ``classes_[1]``.

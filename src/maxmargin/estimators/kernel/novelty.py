@@ -32,7 +32,7 @@ class NoveltyMachine(OutlierMixin, KernelMachine):
     """Learns where the rows are: +1 inside, -1 outside. A subclass has parameters, and states its problem."""
 
     nu: float
-    offset_: float
+    offset_: Any
 
     @abstractmethod
     def _problem(self, rows: Rows) -> OneProblem:

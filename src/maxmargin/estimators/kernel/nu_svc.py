@@ -41,16 +41,13 @@ def _rho(point: Point) -> float:
 
 def _has_no_margin(solution: Solution) -> bool:
     violation = solution.certificate.violation
-    return math.isinf(violation) or _rho(solution.point) * violation <= NO_MARGIN
+    return not math.isfinite(violation) or _rho(solution.point) * violation <= NO_MARGIN
 
 
 def _reason(solutions: list[Solution]) -> str:
     """Why a machine was not solved: where the undivided problem is, and rho vanishes, a share nu leaves no margin."""
     stalled = [solution for solution in solutions if solution.status is Status.STALLED]
-    if any(
-        _rho(s.point) * s.certificate.violation <= NO_MARGIN or not math.isfinite(s.certificate.violation)
-        for s in stalled
-    ):
+    if any(map(_has_no_margin, stalled)):
         return "found no margin: with this nu the classes overlap (their reduced convex hulls meet); raise nu"
     return worst_status(solutions)
 
@@ -153,7 +150,7 @@ class NuSVC(KernelClassifier):
 
     def _jobs(self, rows: Rows, tasks: ClassTasks, costs: Array, start: Array | None, folds: Folds) -> list[Job]:
         self._refuse_infeasible(tasks, rows.weights, costs)
-        nu, units = self.nu, getattr(self, "rho_", 1.0)
+        nu, units = self.nu, 1.0 if start is None else self.rho_
 
         def state(task: Task, costs: Array, gram: Any) -> BoxQP | KernelProblem:
             largest = largest_nu(task.signs, costs)

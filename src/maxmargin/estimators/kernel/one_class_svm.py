@@ -94,7 +94,7 @@ class OneClassSVM(NoveltyMachine):
     def _boundary(self, fitted: Fitted, rows: Rows) -> Attributes:
         rho = -float(fitted.machines[0].biases[0])
         rho -= self._slack(fitted) * abs(rho)
-        return {"offset_": rho, "intercept_": np.array([-rho])}
+        return {"offset_": np.array([rho]), "intercept_": np.array([-rho])}
 
     def score_samples(self, X: Any) -> Array:
         """w'phi(x)."""

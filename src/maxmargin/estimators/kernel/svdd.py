@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import checks
-from maxmargin.core.rows import Array
+from maxmargin.core.rows import Array, as_dense
 from maxmargin.estimators.fitting import OneProblem
 from maxmargin.estimators.kernel.novelty import NoveltyMachine
 from maxmargin.estimators.plans.kernel import Rows
@@ -114,13 +114,13 @@ class SVDD(NoveltyMachine):
             "radius_": math.sqrt(squared),
             "offset_": -squared,
             "intercept_": np.array([0.5 * (squared - norm**2)]),
-            "_squares": _Squares.of_matrix(rows.X) if rows.kernel.of_positions else None,
+            "_squares": _Squares.of_rows(rows) if rows.kernel.of_positions else None,
         }
 
     @property
     def center_(self) -> Array:
         """The centre a of the linear kernel."""
-        return np.asarray(self.coef_).ravel()
+        return np.asarray(as_dense(self.coef_)).ravel()
 
     def score_samples(self, X: Any) -> Array:
         """Minus the squared distance to the centre in feature space."""
@@ -162,17 +162,22 @@ class SVDD(NoveltyMachine):
 
 
 class _Squares(NamedTuple):
-    """K(x, x) of the training rows, and which row has which: their kernel values tell rows apart."""
+    """K(x, x) of the training rows, and which row has which: their kernel values tell rows apart.
+
+    ``places`` are those of the rows that were learned from, among the columns of the matrix as it was given.
+    """
 
     diagonal: Array
     known: dict[bytes, float]
+    places: Array
 
     @classmethod
-    def of_matrix(cls, K: Array) -> _Squares:
+    def of_rows(cls, rows: Rows) -> _Squares:
+        K = rows.X
         diagonal = np.diag(K).astype(np.float64)
         same = np.ptp(diagonal) <= 1e-12 * np.abs(diagonal).max()
-        rows = zip(K, diagonal, strict=True)
-        return cls(diagonal, {} if same else {_mark(row): float(square) for row, square in rows})
+        each = {} if same else {_mark(row): float(square) for row, square in zip(K, diagonal, strict=True)}
+        return cls(diagonal, each, rows.of(np.arange(rows.shape[0])))
 
     def of(self, values: Array) -> tuple[Array, Array]:
         """K(x, x) of points with these kernel values, and which of them are only bounded from below.
@@ -181,6 +186,7 @@ class _Squares(NamedTuple):
         """
         if not self.known:
             return np.full(len(values), self.diagonal[0]), np.empty(0, np.int64)
+        values = values[:, self.places]
         squares = np.array([self.known.get(_mark(row), np.nan) for row in values])
         unknown = np.flatnonzero(np.isnan(squares))
         long = self.diagonal > 0

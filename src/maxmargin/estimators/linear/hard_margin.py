@@ -10,6 +10,7 @@ from maxmargin import checks
 from maxmargin.core.rows import Array, as_dense
 from maxmargin.estimators.kernel.svc import SVC
 from maxmargin.estimators.linear.machine import biases_of
+from maxmargin.estimators.plans.reductions import JOINT
 from maxmargin.estimators.progress import Given, SklearnCallbacks
 from maxmargin.losses import Hinge, SquaredHinge
 
@@ -55,5 +56,10 @@ def _refuse(estimator: Any) -> None:
         raise ValueError(f"{name}: C=infinity is the hard margin, of loss 'hinge' or 'squared_hinge'; got {loss!r}.")
     if estimator.penalty != "l2" or estimator.intercept_scaling != 1:
         raise ValueError(f"{name}: C=infinity takes penalty='l2' and intercept_scaling=1.")
+    if estimator.solver != "auto" or estimator.multi_class in JOINT:
+        raise ValueError(
+            f"{name}: C=infinity takes solver='auto' and multi_class 'ovo', 'ovr' or 'codes'; got "
+            f"{estimator.solver!r} and {estimator.multi_class!r}."
+        )
     if estimator.probability not in (False, "deprecated"):
         raise ValueError(f"{name}: C=infinity has no probabilities; use a finite C.")

@@ -28,8 +28,8 @@ from maxmargin.estimators.losses import CLASS_LOSSES, class_loss
 from maxmargin.estimators.plans.class_rows import ClassRows, open_share, read_class_rows
 from maxmargin.estimators.plans.classes import read_classes
 from maxmargin.estimators.plans.linear import linear_plan, linear_starts
-from maxmargin.estimators.plans.reductions import JOINT, bias_of, is_joint, joint_loss, reduction_of
 from maxmargin.estimators.plans.reductions import RULES as MULTICLASS_RULES
+from maxmargin.estimators.plans.reductions import bias_of, is_joint, joint_loss, reduction_of
 from maxmargin.estimators.probabilities import probabilities
 from maxmargin.estimators.progress import Attributes, Given
 from maxmargin.estimators.uncertain import (
@@ -66,10 +66,6 @@ _SPARSE_WEIGHTS = ("squared_hinge", "logistic")
 def _has_own_probabilities(model: Any) -> bool:
     """Whether decisions are log-odds of classes: those of the logistic loss, one versus the rest."""
     return model.multi_class == "ovr" and is_logistic(model)
-
-
-def _has_probabilities(model: Any) -> bool:
-    return wants_probabilities(model) or hasattr(model, "calibration_") or _has_own_probabilities(model)
 
 
 class LinearSVC(Hyperplanes, Probable, ClassifierMixin, SparseCoefMixin, LinearMachine):
@@ -190,7 +186,6 @@ class LinearSVC(Hyperplanes, Probable, ClassifierMixin, SparseCoefMixin, LinearM
     multi_class: str
     code: Any
     class_weight: Any
-    _fitted_as: str  # the multi_class of the last fit
 
     def __init__(
         self,
@@ -325,9 +320,6 @@ class LinearSVC(Hyperplanes, Probable, ClassifierMixin, SparseCoefMixin, LinearM
         learnt = JointRows(rows.labels, reduction.n_classes, rows.costs)
         return [linear_job(learnt, self._joint_loss(), start, rows.folds.each)]
 
-    def _is_joint(self) -> bool:
-        return self._fitted_as in JOINT and len(self.classes_) > 2
-
     def decision_function(self, X: Any) -> Array:
         """w'x + b: one value for two classes, positive for ``classes_[1]``; else one per class.
 
@@ -347,7 +339,10 @@ class LinearSVC(Hyperplanes, Probable, ClassifierMixin, SparseCoefMixin, LinearM
         decisions = self._decisions(X)
         return self.classes_[self.reduction_.winners(decisions)]
 
-    @available(_has_probabilities, ADVICE + ", or take loss='logistic'")
+    def _has_probabilities(self) -> bool:
+        return wants_probabilities(self) or hasattr(self, "calibration_") or _has_own_probabilities(self)
+
+    @available(lambda model: model._has_probabilities(), ADVICE + ", or take loss='logistic'")
     def predict_proba(self, X: Any) -> Array:
         """P(class | x): calibrated decisions (see ``probability``).
 
@@ -358,9 +353,3 @@ class LinearSVC(Hyperplanes, Probable, ClassifierMixin, SparseCoefMixin, LinearM
             return super().predict_proba(X)
         values = self._decisions(X)
         return probabilities(values, self.reduction_.winners(values))
-
-    @available(_has_probabilities, ADVICE + ", or take loss='logistic'")
-    def predict_log_proba(self, X: Any) -> Array:
-        """log P(class | x)."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))

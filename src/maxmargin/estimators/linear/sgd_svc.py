@@ -17,6 +17,7 @@ from maxmargin.estimators.geometry import Hyperplanes, margins_of
 from maxmargin.estimators.linear.online import ONLINE_RULES, OnlineLearner
 from maxmargin.estimators.linear.rules import is_loss
 from maxmargin.estimators.losses import CLASS_LOSSES, class_loss
+from maxmargin.estimators.plans.classes import read_classes
 from maxmargin.estimators.probabilities import probabilities
 from maxmargin.estimators.uncertain import is_logistic
 from maxmargin.machines.online import Learnt, OnlinePlan, learn
@@ -161,11 +162,9 @@ class SGDSVC(Hyperplanes, SparseCoefMixin, ClassifierMixin, OnlineLearner):
         checks.check_parameters(self, _RULES)
         draft = checks.draft(self)
         X, y = checks.training_data(draft, X, y)
-        weights, X, y = checks.weighted(sample_weight, X, y)
-        classes = np.unique(y)
-        checks.at_least_two(classes, type(self).__name__)
-        labels = np.searchsorted(classes, y)
-        weights = weights * checks.class_costs(self.class_weight, classes, y, weights)[labels]
+        weights = checks.sample_weights(sample_weight, X.shape[0])
+        classes, labels, factors = read_classes(self, y, weights)
+        weights = weights * factors[labels]
         X, labels, weights = self._with_weight(X, labels, weights)
         known = self.warm_start and np.array_equal(getattr(self, "classes_", ()), classes)
         start = self._start(_machines(classes), X.shape[1], warm=bool(known))

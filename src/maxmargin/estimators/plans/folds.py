@@ -86,7 +86,12 @@ def given_folds(cv: Any, X: Any, y: Array, of_classes: bool) -> Folds:
     of_rows = np.full(len(y), NEVER)
     count = 0
     splitter: Any = check_cv(cv, y, classifier=of_classes)
-    for count, (_, test) in enumerate(splitter.split(X, y), 1):
+    for count, (train, test) in enumerate(splitter.split(X, y), 1):
+        if len(np.union1d(train, test)) < len(y):
+            raise ValueError(
+                f"cv leaves {len(y) - len(np.union1d(train, test))} rows out of training that split {count} does not "
+                "test: machines without a fold are trained on all other rows."
+            )
         if (of_rows[test] != NEVER).any():
             raise ValueError("cv leaves a row out of more than one split: every row belongs to at most one fold.")
         of_rows[test] = count - 1
