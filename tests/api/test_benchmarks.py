@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from benchmarks import comparison, linear, linear_worker, scaling, sets, worker
+from benchmarks import calibration, calibration_worker, comparison, family, linear, linear_worker, scaling, sets, worker
 
 from maxmargin import SVC, LinearSVC
 
@@ -46,6 +46,23 @@ def test_a_linear_run_writes_its_tables(tmp_path, capsys, monkeypatch):
     assert all(not seen["capped"] for line in report["lines"] for seen in line["times"].values())
     assert "| breast_cancer | hinge |" in (tmp_path / "linear.md").read_text()
     assert "against sklearn" in capsys.readouterr().out
+
+
+def test_first_fits_of_the_family_are_compared(tmp_path, capsys):
+    family.run(["OneClassSVM"], ["maxmargin", "sklearn"], None, tmp_path, 1)
+    (results,) = json.loads((tmp_path / "family.json").read_text()).values()
+    ours, theirs = results["maxmargin"], results["sklearn"]
+    assert ours["objective"] == pytest.approx(theirs["objective"], rel=1e-3)
+    assert "against sklearn, fit" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("peer", ["maxmargin", "one machine"])
+def test_probabilities_are_learned_on_the_same_folds(peer):
+    case = calibration.arrays("generated", None)
+    rows = slice(0, 400)
+    model = calibration_worker.make(peer, {"C": 1.0, "gamma": 0.05}, case["folds"][rows])
+    assert [len(test) for _, test in model.cv] == list(np.bincount(case["folds"][rows]))
+    assert model.fit(case["X"][rows], case["y"][rows]).predict_proba(case["X_test"][:5]).shape == (5, 2)
 
 
 def test_crashes_are_no_times():

@@ -117,7 +117,8 @@ class VectorScorer(Scorer):
         self.kernel, self.vectors = expansion.kernel, vectors
         self.edges = np.cumsum([0, *counts])
         self.coef = coef
-        self.rough_coef = coef.astype(np.float32)
+        # Of one machine they are summed in float64, by the loop that fits use: another would have to be loaded first.
+        self.rough_coef = coef if len(coef) == 1 else coef.astype(np.float32)
         self._narrow = sparse.issparse(vectors) and narrow(storage.rows_of(sparse.csr_array(vectors), np.float64))
         self.exact, self.centre = expansion.kernel.placed(self._form(vectors))
         single = expansion.float32 and self._float32_serves()
