@@ -42,7 +42,6 @@ REASONS: dict[tuple[str, str], str] = {
     ("LinearSVR", "max_iter"): "-1, no limit: a fit ends when its gap is proved or nothing moves any more",
     ("*", "probA_"): "exists with `probability=True`, empty there without it",
     ("*", "probB_"): "exists with `probability=True`, empty there without it",
-    ("OneClassSVM", "offset_"): "lower by a rounding, so that rows on the boundary are inside",
 }
 
 

@@ -143,7 +143,7 @@ def test_pickles_and_wrong_values():
     with pytest.raises(ValueError, match="cv must be an integer >= 2"):
         SVC(probability=True, cv=1).fit(*IRIS)
     with pytest.raises(ValueError, match="more than one split"):
-        SVC(probability=True, cv=[(np.arange(100), np.arange(50)), (np.arange(100), np.arange(20))]).fit(*IRIS)
+        SVC(probability=True, cv=[(np.arange(50, 150), np.arange(50)), (np.arange(20, 150), np.arange(20))]).fit(*IRIS)
     with pytest.raises(AttributeError, match=r"fit SVR\(intervals=True\)"):
         SVR().fit(*DIABETES).predict_interval(DIABETES[0])
 

@@ -82,8 +82,7 @@ def fit(
     if fitted.kept is not None:
         attributes["_kept"] = fitted.kept
     unit = attributes["reduction_"].unit if "reduction_" in attributes else "machines"
-    _warn_unsolved(estimator, fitted.solutions, unit, report)
-    _warn_unsolved_folds(estimator, fitted)
+    _warn_unsolved(estimator, fitted, unit, report)
     callbacks.end(seen | attributes)
     checks.commit(estimator, draft, attributes)
     return estimator
@@ -172,25 +171,25 @@ def _worst(solutions: list[Solution]) -> Status:
     return max((solution.status for solution in solutions), key=lambda status: status.severity)
 
 
-def _warn_unsolved(estimator: Any, solutions: list[Solution], unit: str, report: Report) -> None:
-    """A warning where a machine was not solved to ``tol``."""
+def _warn_unsolved(estimator: Any, fitted: Fitted, unit: str, report: Report) -> None:
+    """A warning where a machine was not solved to ``tol``, or one without a fold."""
+    solutions, name, folds = fitted.solutions, type(estimator).__name__, _unsolved_folds(fitted)
     unsolved = sum(solution.status is not Status.CONVERGED for solution in solutions)
     if unsolved:
         of = "" if len(solutions) == 1 else f" ({unsolved} of {len(solutions)} {unit})"
-        checks.warn_user(
-            f"{type(estimator).__name__} {report.reason(solutions)}{of}. The model is kept{report.promise(solutions)} "
-            f"(tol {estimator.tol:g}).",
-            ConvergenceWarning,
-        )
+        kept = f"The model is kept{report.promise(solutions)} (tol {estimator.tol:g})."
+        checks.warn_user(f"{name} {report.reason(solutions)}{of}. {kept}{folds}", ConvergenceWarning)
+    elif folds:
+        checks.warn_user(f"{name}:{folds}", ConvergenceWarning)
 
 
-def _warn_unsolved_folds(estimator: Any, fitted: Fitted) -> None:
-    """A warning where machines without a fold were not solved: what is learned from them is not what was promised."""
+def _unsolved_folds(fitted: Fitted) -> str:
+    """Words for machines without a fold that were not solved: what is learned from them is not what was promised."""
     ended = [found.solution.status for of_job in fitted.crossed for found in of_job]
     unsolved = sum(status is not Status.CONVERGED for status in ended)
-    if unsolved:
-        checks.warn_user(
-            f"{type(estimator).__name__}: {unsolved} of {len(ended)} fits without a fold were not solved to tol: "
-            "probabilities, sets and intervals may not keep what they promise.",
-            ConvergenceWarning,
-        )
+    if not unsolved:
+        return ""
+    return (
+        f" {unsolved} of {len(ended)} fits without a fold were not solved to tol: probabilities, sets and intervals "
+        "may not keep what they promise."
+    )

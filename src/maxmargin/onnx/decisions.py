@@ -122,7 +122,10 @@ def _calibrated(rules: list[Any], graph: Graph, D: str) -> str:
 
 
 def _interpolated(rule: Any, graph: Graph, f: str) -> str:
-    """A piecewise linear function: p_0 + sum_k slope_k times how far f is within piece k."""
+    """A piecewise linear function: p_0 + sum_k slope_k times how far f is within piece k.
+
+    Rounded to 12 digits: on a level stretch of exactly 1/2 the last digit of that sum would decide between two classes.
+    """
     if isinstance(rule, Sigmoid):
         return _calibrated([rule], graph, f)
     if len(rule.scores) == 1:
@@ -130,7 +133,8 @@ def _interpolated(rule: Any, graph: Graph, f: str) -> str:
     widths, rises = np.diff(rule.scores), np.diff(rule.probabilities)
     within = graph.apply("Max", graph.subtract(f, rule.scores[None, :-1]), 0.0)
     within = graph.apply("Min", within, widths[None])
-    return graph.add(graph.product(within, (rises / widths)[:, None]), float(rule.probabilities[0]))
+    p = graph.add(graph.product(within, (rises / widths)[:, None]), float(rule.probabilities[0]))
+    return graph.divide(graph.apply("Round", graph.multiply(p, 1e12)), 1e12)
 
 
 def _normalised(graph: Graph, P: str) -> str:
