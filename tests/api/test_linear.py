@@ -37,7 +37,6 @@ CHECKED = [  # every loss, and every bias of one loss: a bias is the same for al
     *[LinearSVC(loss=loss, penalty="l1") for loss in ("squared_hinge", "logistic")],
     *[LinearSVR(loss=loss) for loss in NUMBER_LOSSES],
     *[LinearSVR(fit_intercept=bias) for bias in BIASES[1:]],
-    LinearSVR(intervals=True),
 ]
 
 

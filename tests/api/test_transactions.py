@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.validation import has_fit_parameter
 
 import maxmargin
-from maxmargin import SGDSVC, SGDSVR, SVC, SVDD, SVR, KernelPCA, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin import SGDSVC, SGDSVR, SVC, SVR, KernelPCA, LinearSVC, LinearSVR, NuSVC, OneClassSVM
 from maxmargin.bayes import CategoricalNB, GaussianNB, MultinomialNB
 from maxmargin.checks import commit
 from maxmargin.estimators.kernel.machine import KernelMachine
@@ -37,9 +37,7 @@ MODELS = [
     SVC(probability=True),
     NuSVC(nu=0.5, probability="isotonic", warm_start=True),
     SVR(intervals=True),
-    NuSVR(warm_start=True),
     OneClassSVM(nu=0.2, warm_start=True),
-    SVDD(nu=0.2),
     LinearSVC(),
     LinearSVC(loss="hinge", warm_start=True),
     LinearSVC(multi_class="crammer_singer", warm_start=True),

@@ -34,9 +34,8 @@ from maxmargin.problems.definiteness import Definiteness
 
 FLOAT64_FACTOR = 4.0  # the price of a float64 kernel value in float32 ones, for time limits: rather too high
 PICK_NS = 3.0  # picking single values from stored rows takes about this long: cheaper ones are computed again
-# Rows of values that are cheaper than this are stored when they are asked for again: memory that is touched for the
-# first time costs several times as much. First fit of 20,640 x 8: 1.33 instead of 1.63 s and 361 instead of 873 MB; a
-# later fit of ijcnn1 (22 features), whose memory is there: 0.75 instead of 0.70 s.
+# Rows of cheaper values are stored when asked for again: touching new memory costs several times as much. First fit of
+# 20,640 x 8: 1.33 instead of 1.63 s, 361 instead of 873 MB; a later one of ijcnn1 0.75 instead of 0.70 s.
 CHEAP_NS = 1.0
 SUM_SECONDS = 3e-10  # of adding a stored value to a sum, until it is measured
 
@@ -80,6 +79,7 @@ class Gram:
         self._tiles: PairTiles | None = None
         self._sum_rate = Rate(SUM_SECONDS, unknown=self.kernel.of_objects)
         self._definite: Definiteness | None = None
+        self.hesitant = True  # whether rows of cheap values are stored on their second use only
 
     @property
     def n(self) -> int:
@@ -292,7 +292,7 @@ class Gram:
             self._values.add_rows(rows[~held], weights[~held], out)
             return
         missing, first = store.missing(rows), weights[~held]
-        if self.value_ns <= CHEAP_NS:
+        if self.hesitant and self.value_ns <= CHEAP_NS:
             again = store.asked_again(missing)
             self._values.add_rows(missing[~again], first[~again], out)
             missing, first = missing[again], first[again]

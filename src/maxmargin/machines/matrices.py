@@ -82,6 +82,8 @@ class Matrices:
             plan.kept.release()
         with limits.limits(plan.effort.deadline):  # the user's function is called
             self.shared = Gram(self.kernel, self.X, self._accuracy, self._budget, self.n_jobs)
+        # The next fit, a fold or another machine will ask for the same rows again.
+        self.shared.hesitant = not (plan.keep or self.several_on_all_rows or plan.jobs[0].folds)
 
     def prepare(self) -> None:
         """What jobs that share one matrix need of it, before they run side by side."""
@@ -93,7 +95,9 @@ class Matrices:
     def of(self, job: Job) -> Gram:
         """The matrix of a job's rows."""
         if job.parts:
-            return self.shared.part(list(job.parts), self._budget, self._blocks)
+            part = self.shared.part(list(job.parts), self._budget, self._blocks)
+            part.hesitant = self.shared.hesitant
+            return part
         return self.shared.beside() if self.several_on_all_rows and self.shared.complete else self.shared
 
     def some(self, rows: Array) -> Gram:

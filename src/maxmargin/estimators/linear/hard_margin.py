@@ -13,6 +13,7 @@ from maxmargin.estimators.linear.machine import biases_of
 from maxmargin.estimators.plans.reductions import JOINT
 from maxmargin.estimators.progress import Given, SklearnCallbacks
 from maxmargin.losses import Hinge, SquaredHinge
+from maxmargin.solvers.linear.choose import NAMED_L1
 
 SHARED = (
     "multi_class", "code", "fit_intercept", "max_iter", "time_limit", "class_weight", "random_state", "n_jobs",
@@ -56,7 +57,7 @@ def _refuse(estimator: Any) -> None:
         raise ValueError(f"{name}: C=infinity is the hard margin, of loss 'hinge' or 'squared_hinge'; got {loss!r}.")
     if estimator.penalty != "l2" or estimator.intercept_scaling != 1:
         raise ValueError(f"{name}: C=infinity takes penalty='l2' and intercept_scaling=1.")
-    if estimator.solver != "auto" or estimator.multi_class in JOINT:
+    if NAMED_L1.get(estimator.solver) or estimator.multi_class in JOINT:
         raise ValueError(
             f"{name}: C=infinity takes solver='auto' and multi_class 'ovo', 'ovr' or 'codes'; got "
             f"{estimator.solver!r} and {estimator.multi_class!r}."
