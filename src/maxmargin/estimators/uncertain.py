@@ -53,12 +53,12 @@ def wants_probabilities(estimator: Any) -> bool:
 
 
 class ClassFolds(NamedTuple):
-    """Of the rows as a plan has them: class indices, weights, weights times those of their class, and folds."""
+    """Of the rows as a plan has them: class indices, weights and folds; and the weights of the classes."""
 
     labels: Array
     weights: Array
-    shares: Array
     folds: Folds
+    factors: Array
 
 
 def calibrated(
@@ -71,6 +71,7 @@ def calibrated(
     class.
     """
     labels, folds, tasks = rows.labels, rows.folds, reduction.tasks(rows.labels)
+    counted = rows.factors[labels] * rows.weights
     joint = len(fitted.machines) < len(tasks)  # one job has the machines of all classes
     decisions = cross_decisions(fitted, folds, [None] if joint else [task.rows for task in tasks])
     misfits = -reduction.leads(decisions)[np.arange(len(labels)), labels]
@@ -78,7 +79,7 @@ def calibrated(
     fit = METHODS[estimator.probability if isinstance(estimator.probability, str) else True]
     found = []
     for task, column in zip(tasks, decisions.T, strict=True):
-        scores, shares = task.of(column), task.of(rows.shares)
+        scores, shares = task.of(column), task.of(counted)
         known = ~np.isnan(scores) & (shares > 0)
         if known.any():
             found.append(fit(scores[known], task.signs[known] > 0, shares[known]))
@@ -99,7 +100,8 @@ def is_logistic(model: Any) -> bool:
     return isinstance(loss, Logistic) or (isinstance(loss, str) and loss == "logistic")
 
 
-def _has_probabilities(model: Any) -> bool:
+def has_probabilities(model: Any) -> bool:
+    """Whether ``predict_proba`` exists."""
     return model._has_probabilities()
 
 
@@ -147,7 +149,7 @@ class Probable(DecidesByFold):
             name = type(self).__name__
             raise AttributeError(f"{name} was fitted without probabilities: {ADVICE.format(name=name)}.")
 
-    @available(_has_probabilities, ADVICE)
+    @available(has_probabilities, ADVICE)
     def predict_proba(self, X: Any) -> Array:
         """P(class | x), a column for each of ``classes_``: calibrated decisions, of pairs of classes coupled.
 
@@ -160,7 +162,7 @@ class Probable(DecidesByFold):
         shares = np.column_stack([rule(f) for rule, f in zip(self.calibration_, decisions.T, strict=True)])
         return self.reduction_.probabilities(shares)
 
-    @available(_has_probabilities, ADVICE)
+    @available(has_probabilities, ADVICE)
     def predict_log_proba(self, X: Any) -> Array:
         """log P(class | x)."""
         with np.errstate(divide="ignore"):

@@ -51,7 +51,6 @@ class KernelClassifier(Hyperplanes, Probable, ClassifierMixin, KernelMachine):
     class_weight_: Array
     reduction_: Reduction
     leave_one_out_bound_: float
-    _fitted_as: str  # the multi_class of the last fit
     _report: ClassVar[Report] = OF_KERNELS
     _grouped: ClassVar[bool] = False  # whether the rows of a class must come one after the other, for two classes too
 
@@ -137,8 +136,7 @@ class KernelClassifier(Hyperplanes, Probable, ClassifierMixin, KernelMachine):
                 return found
             pairs = k if in_pairs(tasks.reduction) else 0
             machines = kernel_folds(fitted, folds.number, rows, tasks.coefficients, pairs)
-            shares = classes.factors[rows.target_ids] * rows.weights
-            divided = ClassFolds(rows.target_ids, rows.weights, shares, folds)
+            divided = ClassFolds(rows.target_ids, rows.weights, folds, classes.factors)
             return found | self._calibration(fitted, tasks.reduction, divided, machines)
 
         return fit(self, draft, Given(X, y, sample_weight), plan, model, self._report, more)

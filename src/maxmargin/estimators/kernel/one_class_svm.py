@@ -41,7 +41,7 @@ class OneClassSVM(NoveltyMachine):
 
     Attributes
     ----------
-    offset_ : float
+    offset_ : ndarray of shape (1,)
         rho, or as little below it as rounding needs for the rows on the hyperplane to be inside:
         ``decision_function(X) = score_samples(X) - offset_``.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, fit_status_, shape_fit_

@@ -37,6 +37,7 @@ from maxmargin.estimators.uncertain import (
     PROBABILITY_RULES,
     ClassFolds,
     Probable,
+    has_probabilities,
     is_logistic,
     wants_probabilities,
 )
@@ -60,7 +61,6 @@ _RULES: dict[str, Rule] = (
         "class_weight": checks.CLASS_WEIGHT,
     }
 )
-_SPARSE_WEIGHTS = ("squared_hinge", "logistic")
 
 
 def _has_own_probabilities(model: Any) -> bool:
@@ -274,8 +274,7 @@ class LinearSVC(Hyperplanes, Probable, ClassifierMixin, SparseCoefMixin, LinearM
             if not rows.folds.number:
                 return found
             machines = linear_folds(fitted, rows.folds.number)
-            shares = classes.factors[rows.labels] * rows.weights
-            divided = ClassFolds(rows.labels, rows.weights, shares, rows.folds)
+            divided = ClassFolds(rows.labels, rows.weights, rows.folds, classes.factors)
             return found | self._calibration(fitted, reduction, divided, machines)
 
         return fit(self, draft, given, plan, model, OF_WEIGHTS, more)
@@ -283,9 +282,7 @@ class LinearSVC(Hyperplanes, Probable, ClassifierMixin, SparseCoefMixin, LinearM
     def _refuse_combinations(self) -> None:
         """Errors and warnings for parameters that do not go together."""
         self._warn_idle_scaling(bias_of(self))
-        if self.penalty == "l1" and not (
-            self.loss in _SPARSE_WEIGHTS or isinstance(class_loss(self.loss), SquaredHinge | Logistic)
-        ):
+        if self.penalty == "l1" and not isinstance(class_loss(self.loss), SquaredHinge | Logistic):
             raise ValueError(f"LinearSVC: penalty='l1' takes loss 'squared_hinge' or 'logistic'; got {self.loss!r}.")
         if not is_joint(self):
             return
@@ -342,7 +339,7 @@ class LinearSVC(Hyperplanes, Probable, ClassifierMixin, SparseCoefMixin, LinearM
     def _has_probabilities(self) -> bool:
         return wants_probabilities(self) or hasattr(self, "calibration_") or _has_own_probabilities(self)
 
-    @available(lambda model: model._has_probabilities(), ADVICE + ", or take loss='logistic'")
+    @available(has_probabilities, ADVICE + ", or take loss='logistic'")
     def predict_proba(self, X: Any) -> Array:
         """P(class | x): calibrated decisions (see ``probability``).
 
