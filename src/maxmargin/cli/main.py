@@ -55,10 +55,16 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     pictures = demo.add_mutually_exclusive_group()
     pictures.add_argument("--picture", type=_file, help="where to draw; demo/machines.png or demo/NAME.png if omitted")
     pictures.add_argument("--no-picture", action="store_true", help="words and numbers only; needs no matplotlib")
+    commands.add_parser(
+        "warmup",
+        help="compile ahead of time what first fits would compile",
+        description="Compile what first fits and predictions of every kind of machine need, for this processor, so that "
+        "no later one waits for it. Set NUMBA_CACHE_DIR to choose the folder that keeps it, as in a container image.",
+    )
     _check_command(arguments, commands.choices)
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
-        demo.error(f"unrecognized arguments: {' '.join(unknown)}")
+        commands.choices[options.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     return options
 
 
@@ -72,7 +78,7 @@ def _check_command(arguments: Sequence[str], commands: Iterable[str]) -> None:
     """An unknown command is refused, with a hint where it looks like the name of a demonstration."""
     if arguments and not arguments[0].startswith("-") and arguments[0] not in commands:
         near = _near(arguments[0])
-        hint = f"Did you mean: maxmargin demo {near[0]}?" if near else "The only command is: maxmargin demo"
+        hint = f"Did you mean: maxmargin demo {near[0]}?" if near else f"There are: {', '.join(commands)}"
         raise RefusedError(f"There is no command called {arguments[0]!r}. {hint}")
 
 
@@ -84,7 +90,11 @@ def _near(name: str) -> list[str]:
 
 
 def _run(options: argparse.Namespace) -> int:
-    if options.list:
+    if options.command == "warmup":
+        from maxmargin.cli.warmup import warm_up
+
+        print(warm_up())
+    elif options.list:
         list_demonstrations(options.name or "")
     elif options.name is None:
         run_demo(None if options.no_picture else options.picture or pathlib.Path("demo/machines.png"))

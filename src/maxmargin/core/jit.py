@@ -5,6 +5,9 @@ cache by the source of the function's own file alone, so a change in a function 
 machine code. Every cached name therefore carries ``STAMP``, a hash of all our sources. What numba would write to that
 cache goes through ``machine_code`` instead, because numba runs whatever it finds there.
 
+A first fit loads some twenty loops, and numba takes 4 ms for each: it parses the bitcode that only other compilations
+need, to list the names that it defines. Here the names are stored, and the bitcode is parsed when it is asked for.
+
 ``larger``, ``smaller`` and the powers of two are instructions that Python has no word for. LLVM turns a loop with
 ``a if a > b else b`` into vector code only if the *comparison* carries the flags of ``REDUCTION_FLAGS``, and numba does
 not put them there: a running maximum over 2,048 values took 4.3 us that way, and 0.4 us as one instruction.
@@ -19,9 +22,11 @@ import hashlib
 import inspect
 import os
 import pathlib
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, ClassVar
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -30,10 +35,13 @@ from maxmargin.core.signals import signals_deferred
 
 with signals_deferred():  # a module of numba that Ctrl-C cuts off cannot be imported again in the same process
     import numba
-    from llvmlite import ir
+    from llvmlite import binding, ir
     from numba import types
-    from numba.core import config
+    from numba.core import config, sigutils
     from numba.core.caching import CompileResultCacheImpl, FunctionCache
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import CompileResult
+    from numba.core.compiler_lock import global_compiler_lock
     from numba.core.registry import CPUDispatcher, cpu_target
     from numba.core.serialize import dumps
     from numba.extending import intrinsic, overload
@@ -55,6 +63,11 @@ def source_stamp(root: pathlib.Path) -> str:
 
 
 STAMP = source_stamp(pathlib.Path(__file__).parents[1])
+LONG = 1.0  # seconds
+ANNOUNCED = (
+    "maxmargin: compiling loops for this machine, which takes some seconds and is kept for later runs. "
+    "(The command 'maxmargin warmup' does it ahead of time.)"
+)
 CACHE = os.environ.get("MAXMARGIN_CACHE", "1") != "0"
 
 # What LLVM needs to vectorise a max or sum reduction. No `ninf`: bounds may be infinite (the hard margin).
@@ -98,10 +111,56 @@ class Compiled(CPUDispatcher):
         with suppress(RuntimeError):  # "no locator available": nowhere to look for files, so compile in every process
             self._cache = CheckedCache(self.py_func)
 
+    made: ClassVar[int] = 0  # functions that this process compiled, each time it was for new types
+
     def compile(self, sig: Any) -> Any:
         """Compile or load to the end: numba registers pieces on the way, and fails where one is registered already."""
         with signals_deferred():
-            return super().compile(sig)
+            known = self._loaded(sig)
+            if known is not None:
+                return known
+            with global_compiler_lock, ANNOUNCEMENT.of_long_work():
+                Compiled.made += 1
+                return super().compile(sig)
+
+    def _loaded(self, sig: Any) -> Any:
+        """The entry point of code on disk, or None. (Numba's way there tells listeners of every call of LLVM.)"""
+        with global_compiler_lock:
+            known = self.overloads.get(sigutils.normalize_signature(sig)[0])
+            if known is not None:
+                return known.entry_point
+            result = self._cache.load_overload(sig, self.targetctx)
+            if result is None:
+                return None
+            self._cache_hits[sig] += 1
+            self.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
+            self.add_overload(result)
+            return result.entry_point
+
+
+class Announcement:
+    """One line on standard error where compiling takes long: a first fit would seem to hang."""
+
+    def __init__(self) -> None:
+        self._seconds, self._depth, self._told = 0.0, 0, False
+
+    @contextmanager
+    def of_long_work(self) -> Iterator[None]:
+        """Around compilations, also of what others need. The compiler lock must be held. Sets: seconds, told."""
+        begun = time.perf_counter()
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            passed = time.perf_counter() - begun
+            self._seconds += passed if self._depth == 0 else 0.0
+            if max(self._seconds, passed) >= LONG and not self._told:
+                self._told = True
+                print(ANNOUNCED, file=sys.stderr, flush=True)
+
+
+ANNOUNCEMENT = Announcement()
 
 
 class ReadableFolder:
@@ -145,6 +204,57 @@ class ReadableFolders(CompileResultCacheImpl):
                     break
         return folders
 
+    def reduce(self, cres: Any) -> tuple[Any, ...]:
+        """What numba stores, and the names that the code defines."""
+        (name, _, (code, bitcode)), *rest = cres._reduce()
+        module = cres.library._get_module_for_linking()
+        symbols = [*module.functions, *module.global_variables]
+        return LoadedCode(name, code, bitcode, {each.name for each in symbols if not each.is_declaration}), *rest
+
+    def rebuild(self, target_context: Any, payload: tuple[Any, ...]) -> Any:
+        """What was stored, ready to run."""
+        stored, fndesc, env, signature, objectmode, lifted, annotation, initialisers, environments = payload
+        for initialise in initialisers:
+            initialise()
+        codegen: Any = target_context.codegen()
+        library = LoadedLibrary(codegen, stored)
+        result = CompileResult(
+            typing_context=target_context.typing_context, target_context=target_context, library=library,
+            entry_point=target_context.get_executable(library, fndesc, env), typing_error=None,
+            type_annotation=annotation, signature=signature, objectmode=objectmode, lifted=lifted, fndesc=fndesc,
+            call_helper=None, environment=env, metadata=None, reload_init=initialisers, referenced_envs=environments,
+        )  # fmt: skip
+        for env in environments:
+            codegen.set_env(env.env_name, env)
+        return result
+
+
+class LoadedCode(NamedTuple):
+    """Of a compiled function: its machine code, its bitcode, and the names that they define."""
+
+    name: str
+    code: bytes
+    bitcode: bytes
+    symbols: set[str]
+
+
+class LoadedLibrary(JITCodeLibrary):
+    """Machine code from disk."""
+
+    def __init__(self, codegen: Any, stored: LoadedCode) -> None:
+        super().__init__(codegen, stored.name)
+        self._bitcode = stored.bitcode
+        self.enable_object_caching()
+        self._set_compiled_object(stored.code)
+        self._finalize_final_module()
+        codegen._engine._defined_symbols |= stored.symbols
+
+    def _get_module_for_linking(self) -> Any:
+        """The bitcode, for a function that calls this one and is compiled now."""
+        if self._shared_module is None:
+            self._shared_module = binding.parse_bitcode(self._bitcode)
+        return self._shared_module
+
 
 class CheckedCache(FunctionCache):
     """Numba's cache of one function, on files that are checked before they are used."""
@@ -156,6 +266,10 @@ class CheckedCache(FunctionCache):
         made_from = repr((numba.__version__, self._impl.locator.get_source_stamp())).encode()
         name = f"{self._impl.filename_base}-{hashlib.sha256(made_from).hexdigest()[:8]}"
         self._cache_file = MachineCode(self._impl.of(fn), name, dumps)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """As numba's, but what it knows of types is not brought up to date: that was done for the compilation."""
+        return self._load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
