@@ -7,7 +7,9 @@ cancels:
 
 and b_g times what the sum of a group is off by. A term is exactly zero where beta_i sits where t_i points to, whatever
 the rounding in f_i. So scores may come from float32 kernel values: the rows whose term is not certainly zero are
-recomputed in float64, and what is not recomputed enters with its error bound.
+recomputed in float64, and what is not recomputed enters with its error bound. They may be those that a solver kept
+(``Point.scores``), which spares most of the work: they are believed as long as every row that is recomputed lies within
+its bound.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
 from maxmargin.problems.box import REFRESHED_ROWS, BoxQP
 from maxmargin.problems.feasible import clipped, feasible_point
-from maxmargin.problems.solution import Certificate, Point, Proof
+from maxmargin.problems.solution import Certificate, Point, Proof, Scores
 
 FLOAT64_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # of max K_ii sum |beta|: what a score is uncertain by
 MOVED_BY_ROUNDING = 1e-8  # of the largest multiplier
@@ -38,7 +40,8 @@ def prove_box(problem: BoxQP, point: Point, *, exact: bool = False, seconds: flo
     """
     beta = feasible_point(problem, point.beta)
     moved, largest, size = differences(beta, point.beta)
-    f, error, here = _scores(problem, beta, exact, _affordable_rows(problem, beta, seconds))
+    kept = None if exact or point.scores is None else _moved_scores(problem, point.scores, beta - point.beta)
+    f, error, here = _scores(problem, beta, exact, kept, _affordable_rows(problem, beta, seconds))
     error += (FLOAT64_ROUNDING + problem.gram.float64_error) * largest_size(problem.gram.diagonal) * size
     # A sum that is off by rounding moves multipliers off their bounds: which of them are free is asked before that.
     rounding = 0.0 < moved <= MOVED_BY_ROUNDING * largest
@@ -171,12 +174,21 @@ def _term(t, beta, limits):
     return max(smooth - limits.kink * (abs(best) - abs(beta)), 0.0)
 
 
-def _scores(problem: BoxQP, beta: Array, exact: bool, refreshed: float) -> tuple[Array, Array, Standing | None]:
+def _moved_scores(problem: BoxQP, kept: Scores, change: Array) -> Scores | None:
+    """Scores kept of multipliers that ``change`` made feasible; None where that is more than rounding."""
+    off = largest_size(problem.gram.diagonal) * float(np.abs(change).sum())
+    return Scores(kept.f.copy(), kept.errors + off) if off <= largest_size(kept.errors) else None
+
+
+def _scores(
+    problem: BoxQP, beta: Array, exact: bool, kept: Scores | None, refreshed: float
+) -> tuple[Array, Array, Standing | None]:
     """Scores f = K beta and error bounds; rows whose term could be nonzero are recomputed in float64, without error.
 
     And the standing of beta with these scores, where it was worked out on the way.
     """
-    f, error = problem.gram.scores(beta, exact)
+    f, error = problem.gram.scores(beta, exact) if kept is None else kept
+    allowed = refreshed
     while refreshed >= 1 and largest_size(error) > 0.0:
         here = standing(problem, beta, gradient(problem.box, f, beta))
         t = problem.p - f - problem.by_row(here.biases)
@@ -186,8 +198,10 @@ def _scores(problem: BoxQP, beta: Array, exact: bool, refreshed: float) -> tuple
         if len(chosen) > refreshed:  # free ones first, they set the biases; then by nearness
             free = (beta[chosen] > problem.lower[chosen]) & (beta[chosen] < problem.upper[chosen])
             chosen = chosen[np.lexsort((np.abs(t[chosen]), ~free))[: int(refreshed)]]
-        f[chosen] = problem.gram.exact_scores(beta, chosen)
-        error[chosen] = 0.0
+        fresh = problem.gram.exact_scores(beta, chosen)
+        if kept is not None and (np.abs(fresh - f[chosen]) > error[chosen]).any():
+            return _scores(problem, beta, exact, None, allowed)
+        f[chosen], error[chosen] = fresh, 0.0
         refreshed -= len(chosen)
     return f, error, None
 

@@ -54,9 +54,14 @@ def _read_only(rows: Any) -> Any:
 
 
 def take_rows(rows: Rows, index: Index) -> Rows:
-    """The rows at ``index``: a view for a slice of dense rows, a copy otherwise."""
+    """The rows at ``index``: a view for a slice, a copy otherwise."""
     if isinstance(rows, DenseRows):
         return _read_only(DenseRows(rows.values[index]))
+    if isinstance(index, slice):
+        first, last, _ = index.indices(count(rows))
+        part = slice(rows.indptr[first], rows.indptr[max(first, last)])
+        edges = rows.indptr[first : last + 1] - part.start
+        return _read_only(CsrRows(rows.data[part], rows.indices[part], edges, rows.width))
     chosen = as_csr(rows)[index]
     return _read_only(CsrRows(chosen.data, chosen.indices, chosen.indptr, rows.width))
 

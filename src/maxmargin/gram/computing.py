@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core import limits
-from maxmargin.core import rows as storage
 from maxmargin.core.buffers import scratch
-from maxmargin.core.rows import Array
+from maxmargin.core.rows import NO_ROWS, Array, DenseRows
 from maxmargin.core.threads import thread_map
 from maxmargin.gram.source import Source
+from maxmargin.gram.store import Sums
 from maxmargin.gram.tiles import add_rows, place_both, scatter, scatter_across
 from maxmargin.gram.timing import Rate
 from maxmargin.kernels.points import Points, Vectors
@@ -26,6 +26,7 @@ FEW_ROWS = 128
 WIDE = 64
 STREAMED_ROWS = 1024  # rows that are computed, used and thrown away between two looks at the clock
 LEFT_PARTS = 4  # parts of the rows that share what is prepared for another one in a product
+NO_VALUES = np.empty((0, 0))
 VALUE_SECONDS = 3e-9  # of one kernel value, until it is measured
 
 
@@ -83,10 +84,24 @@ class KernelValues:
 
     def place(self, left: Points, right: Points, out: Array, slots: Array, first: int) -> None:
         """out[slots_a, first + b] = K(left_a, right_b). Writes: out."""
-        if len(left) < FEW_ROWS and isinstance(right, Vectors) and storage.width(right.rows) >= WIDE:
+        if self._across(left, right):
             scatter_across(self.tile(right, left), out, slots, first)
         else:
             scatter(self.tile(left, right), out, slots, first)
+
+    def _across(self, left: Points, right: Points) -> bool:
+        """Whether K(right, left) is faster than K(left, right)."""
+        if len(left) >= FEW_ROWS or not isinstance(right, Vectors) or not isinstance(right.rows, DenseRows):
+            return False
+        return right.rows.values.shape[1] >= WIDE
+
+    def _rows_tile(self, left: Points, right: Points) -> Array:
+        """K(left, right), in this thread's scratch memory, by the faster way."""
+        if not self._across(left, right):
+            return self.tile(left, right)
+        out = scratch("turned", (len(left), len(right)), self.dtype)
+        scatter_across(self.tile(right, left), out, np.arange(len(left)), 0)
+        return out
 
     # --- squares and blocks ------------------------------------------------------------------------------------------
 
@@ -118,43 +133,46 @@ class KernelValues:
 
     # --- whole rows and their sums -----------------------------------------------------------------------------------
 
-    def fill_rows(
-        self, rows: Array, out: Array, slots: Array, weights: Array | None = None, sums: Array | None = None
-    ) -> None:
-        """out[slots_a] = K[rows_a]; with weights also sums += K[:, rows] @ weights. Writes: out, sums."""
+    def fill_rows(self, rows: Array, out: Array, slots: Array) -> None:
+        """out[slots_a] = K[rows_a]. Writes: out."""
+        groups = [(self.points(rows[g]), slots[g]) for g in self._groups(rows)]
 
         def tile(column: tuple[int, Points]) -> None:
             first, right = column
-            for group, left in groups:
-                self.place(left, right, out, slots[group], first)
-                if weights is not None and sums is not None:  # while the tile is in the cache
-                    add_rows(out, slots[group], weights[group], sums, first, first + len(right))
+            for left, places in groups:
+                self.place(left, right, out, places, first)
 
         with self.counted(len(rows) * self.n):
-            groups = self._groups(rows)
             thread_map(tile, self.columns, self.n_jobs)
 
-    def add_rows(self, rows: Array, weights: Array, sums: Array) -> None:
-        """sums += K[:, rows] @ weights in float64, by tiles that are used and thrown away. Writes: sums."""
+    def add_rows(self, rows: Array, weights: Array, sums: Sums, out: Array = NO_VALUES, slots: Array = NO_ROWS) -> None:
+        """sums += K[:, rows] @ weights in float64, by tiles that are thrown away. Writes: sums, out.
+
+        Where there are ``slots``, the rows that have one (others have -1) are kept: out[slots_a] = K[rows_a].
+        """
         for begin in range(0, len(rows), STREAMED_ROWS):
             part = slice(begin, begin + STREAMED_ROWS)
-            self._add_streamed(rows[part], weights[part], sums)
+            self._add_streamed(rows[part], weights[part], sums, out, slots[part])
 
-    def _add_streamed(self, rows: Array, weights: Array, sums: Array) -> None:
+    def _add_streamed(self, rows: Array, weights: Array, sums: Sums, out: Array, slots: Array) -> None:
+        groups = [(self.points(rows[g]), sums.sides(weights[g]), slots[g]) for g in self._groups(rows)]
+
         def tile(column: tuple[int, Points]) -> None:
             first, right = column
-            for group, left in groups:
-                add_rows(self.tile(left, right), np.arange(len(left)), weights[group], sums[first:], 0, len(right))
+            for left, sides, places in groups:
+                T = self._rows_tile(left, right)
+                for some, factors, total in sides:
+                    add_rows(T, some, factors, total[first:], 0, len(right))
+                if len(places):
+                    scatter(T, out, places, first)
 
         with self.counted(len(rows) * self.n):
-            groups = self._groups(rows)
             thread_map(tile, self.columns, self.n_jobs)
 
-    def _groups(self, rows: Array) -> list[tuple[slice, Points]]:
-        """The rows in groups as high as a tile, with their points."""
+    def _groups(self, rows: Array) -> list[slice]:
+        """Groups of the rows, as high as a tile."""
         step = self._side(len(rows))
-        groups = [slice(a, a + step) for a in range(0, len(rows), step)]
-        return [(group, self.points(rows[group])) for group in groups]
+        return [slice(a, a + step) for a in range(0, len(rows), step)]
 
     def add_many(self, rows: Array, weights: Array, sums: Array) -> None:
         """sums += K[:, rows] @ weights for several columns, by BLAS. Writes: sums."""

@@ -22,7 +22,7 @@ from maxmargin.gram.computing import KernelValues, PairTiles, in_parts
 from maxmargin.gram.loans import Loans
 from maxmargin.gram.sharing import SharedBlocks
 from maxmargin.gram.source import Source
-from maxmargin.gram.store import SUM_ROWS, RowCounters, RowStore
+from maxmargin.gram.store import SUM_ROWS, RowCounters, RowStore, Sums
 from maxmargin.gram.tiles import gather, gather_into, mirror
 from maxmargin.gram.timing import Rate
 from maxmargin.gram.view import View
@@ -34,9 +34,7 @@ from maxmargin.problems.definiteness import Definiteness
 
 FLOAT64_FACTOR = 4.0  # the price of a float64 kernel value in float32 ones, for time limits: rather too high
 PICK_NS = 3.0  # picking single values from stored rows takes about this long: cheaper ones are computed again
-# Rows of cheaper values are stored when asked for again: touching new memory costs several times as much. First fit of
-# 20,640 x 8: 1.33 instead of 1.63 s, 361 instead of 873 MB; a later one of ijcnn1 0.75 instead of 0.70 s.
-CHEAP_NS = 1.0
+CHEAP_NS = 1.0  # rows of cheaper values are stored when asked for again: new memory costs more (ARCHITECTURE.md)
 SUM_SECONDS = 3e-10  # of adding a stored value to a sum, until it is measured
 
 
@@ -79,7 +77,7 @@ class Gram:
         self._tiles: PairTiles | None = None
         self._sum_rate = Rate(SUM_SECONDS, unknown=self.kernel.of_objects)
         self._definite: Definiteness | None = None
-        self.hesitant = True  # whether rows of cheap values are stored on their second use only
+        self.hesitant = True  # whether only those rows are stored that this solve is likely to ask for again
 
     @property
     def n(self) -> int:
@@ -256,54 +254,58 @@ class Gram:
         store = self._rows()
         missing = store.missing(rows)
         if len(missing):
-            self._keep(missing)
+            self._store_rows(missing)
         return store.slot_of[rows]
 
-    def _keep(self, rows: Array, weights: Array | None = None, out: Array | None = None) -> None:
-        """Compute rows into the store; with weights also out += K[:, rows] @ weights. Writes: out."""
+    def _store_rows(self, rows: Array) -> Array:
+        """Compute rows into the store; their slots."""
         store = self._rows()
         slots = store.claim(rows)
         if self._shared is None:
-            self._values.fill_rows(rows, store.values, slots, weights, out)
-            store.publish(rows, slots)
-            return
-        self._shared.fill_rows(rows, store.values, slots, self._values, self.part)
+            self._values.fill_rows(rows, store.values, slots)
+        else:
+            self._shared.fill_rows(rows, store.values, slots, self._values, self.part)
         store.publish(rows, slots)
-        if weights is not None and out is not None:
-            self._add_stored(slots, weights, out)
+        return slots
 
-    def accumulate(self, rows: Array, weights: Array, out: Array, keep: bool = True) -> None:
-        """out += K[:, rows] @ weights in float64; rows computed for it are kept where possible. Writes: out."""
+    def accumulate(
+        self, rows: Array, weights: Array, out: Array, keep: Array | bool = True, below: Array | None = None
+    ) -> None:
+        """out += K[:, rows] @ weights in float64; with ``below`` negative weights add to that. Writes: out, below.
+
+        ``keep`` says, for all rows or each, whether it is likely to be wanted again: then it is stored where that pays.
+        """
+        sums = Sums(out, below)
         if not self.capacity:
-            self._values.add_rows(rows, weights, out)
+            self._values.add_rows(rows, weights, sums)
             return
         store = self._rows()
-        if store.complete and not keep:
-            self._add_stored(rows, weights, out)
-            return
         held = store.slot_of[rows] >= 0
         if held.any():
-            self._add_stored(store.slot_of[rows[held]], weights[held], out)
-        if held.all():
-            if keep:
-                store.missing(rows)
+            self._add_stored(store.slot_of[rows[held]], weights[held], sums)
+        if keep is False:
+            self._values.add_rows(rows[~held], weights[~held], sums)
             return
-        if not keep:
-            self._values.add_rows(rows[~held], weights[~held], out)
-            return
-        missing, first = store.missing(rows), weights[~held]
-        if self.hesitant and self.value_ns <= CHEAP_NS:
-            again = store.asked_again(missing)
-            self._values.add_rows(missing[~again], first[~again], out)
-            missing, first = missing[again], first[again]
-        room = min(len(missing), store.capacity - int(np.count_nonzero(held)))
-        if room:
-            self._keep(missing[:room], first[:room], out)
-        self._values.add_rows(missing[room:], first[room:], out)
+        missing, rest, wanted = store.missing(rows), weights[~held], np.broadcast_to(keep, rows.shape)[~held]
+        pays = np.flatnonzero(self._worth_storing(missing, wanted))[: store.capacity - int(np.count_nonzero(held))]
+        if self._shared is not None and len(pays):
+            self._add_stored(self._store_rows(missing[pays]), rest[pays], sums)
+            missing, rest, pays = np.delete(missing, pays), np.delete(rest, pays), NO_ROWS
+        slots = np.full(len(missing), -1) if len(pays) else NO_ROWS
+        slots[pays] = store.claim(missing[pays])
+        self._values.add_rows(missing, rest, sums, store.values, slots)
+        store.publish(missing[pays], slots[pays])
 
-    def _add_stored(self, slots: Array, weights: Array, out: Array) -> None:
+    def _worth_storing(self, rows: Array, wanted: Array) -> Array:
+        """Which of ``rows`` to store, where a solver says which of them it may want again."""
+        if not self.hesitant:
+            return np.ones(len(rows), bool)
+        wanted = wanted | (self._shared is not None)  # other pairs of classes will want them
+        return wanted & self._rows().asked_again(rows) if self.value_ns <= CHEAP_NS else wanted
+
+    def _add_stored(self, slots: Array, weights: Array, sums: Sums) -> None:
         begun = limits.now()
-        self._rows().add(slots, weights, out, self.n_jobs)
+        self._rows().add(slots, weights, sums, self.n_jobs)
         self._sum_rate.learn(begun, len(slots) * self.n)
 
     def accumulate_many(self, rows: Array, weights: Array, out: Array) -> None:
@@ -335,25 +337,23 @@ class Gram:
     def scores(self, beta: Array, exact: bool = False) -> tuple[Array, Array]:
         """f = K beta, and a bound on the error of each value that comes from float32 kernel values."""
         support = np.flatnonzero(beta)
-        if self.dtype == np.float64:
-            scores = np.zeros(self.n)
-            self.accumulate(support, beta[support], scores, keep=False)
-            return scores, np.zeros(self.n)
-        if exact:
+        if exact and self.dtype != np.float64:
             return self.exact_scores(beta, np.arange(self.n)), np.zeros(self.n)
         # Kernels with float32 tiles are nonnegative, so sum_j |beta_j| K_ij bounds what the relative error can do.
-        parts = []
-        for side in (support[beta[support] > 0], support[beta[support] < 0]):
-            parts.append(np.zeros(self.n))
-            self.accumulate(side, beta[side], parts[-1], keep=False)
-        above, below = parts
-        return above + below, self._float32_errors(above - below, float(np.abs(beta).sum()))
+        above, below = np.zeros((2, self.n))
+        self.accumulate(support, beta[support], above, keep=False, below=below)
+        if self.dtype == np.float64:
+            return above + below, np.zeros(self.n)
+        return above + below, self.score_errors(above - below, float(np.abs(beta).sum()))
 
-    def _float32_errors(self, sizes: Array, total: float) -> Array:
-        """Bounds on the errors of scores whose terms have these sums of sizes, of multipliers with this total size."""
+    def score_errors(self, sizes: Array, total: float, index: Any = slice(None)) -> Array:
+        """By how much scores (of the rows in ``index``) of float32 kernel values may be off.
+
+        ``sizes`` are the sums of the sizes of their terms, ``total`` is that of all multipliers that were added up.
+        """
         errors = self._values.source.float32_errors
         assert errors is not None, "float32 is used only with kernels that bound its error"
-        relative = errors[self._values.index]
+        relative = errors[self._values.index][index]
         scale = float(np.max(self.diagonal, initial=0.0))  # "tiny" is relative to the largest kernel value
         tiny = FLOAT32_UNIT * scale * float(relative.max(initial=0.0)) * total
         return relative * sizes + tiny

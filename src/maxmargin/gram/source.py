@@ -10,6 +10,7 @@ from scipy import sparse
 
 from maxmargin.core import rows as storage
 from maxmargin.core.rows import Array, DenseRows, Index
+from maxmargin.core.sparsity import DEARER, TURNED_WIDTH, sparse_rows, usual_row
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.points import Points, Vectors, centre_of, narrow
 from maxmargin.problems.sizes import SMALL_ROWS
@@ -20,6 +21,7 @@ EXACT_BYTES = 1 << 24  # a float64 copy of all points is kept up to this size
 # Nanoseconds of one thread for a kernel value: a constant (exponential, traffic) and a part per feature (BLAS), as
 # measured on AVX-512; float64 takes 2.5 times as long. They only choose sizes of first working sets.
 VALUE_NS, FEATURE_NS, FLOAT64_NS_FACTOR, FUNCTION_NS = 0.4, 0.0145, 2.5, 1000.0
+INDEXED_DEARER = 10.0  # times what BLAS takes for a column: an entry that is looked up in an inverted index
 
 
 class Source:
@@ -36,10 +38,7 @@ class Source:
         self.float32_errors: Array | None = None
         self.dtype = np.dtype(np.float32 if accuracy > 0 and X.shape[0] > SMALL_ROWS else np.float64)
         self._centre: Array | None = None
-        if self.dtype == np.float32:
-            self._centre = centre_of(self._form(X)) if kernel.translation_invariant else None
-            self.points = self._prepare(X, self.dtype)
-        if self.dtype == np.float64 or not self._float32_serves(accuracy):
+        if self.dtype == np.float64 or not (self._sparse_serves(accuracy) or self._dense_serves(accuracy)):
             self.dtype = np.dtype(np.float64)
             self.points, self._centre = kernel.placed(self._form(X))
         self._exact: Points | None = None
@@ -56,9 +55,11 @@ class Source:
         if not isinstance(self.points, Vectors):
             return FUNCTION_NS if self.kernel.of_objects else VALUE_NS
         rows = self.points.rows
-        per_row = (
-            storage.width(rows) if isinstance(rows, DenseRows) else 10.0 * len(rows.data) / max(1, len(self.points))
-        )
+        if isinstance(rows, DenseRows):
+            per_row = float(rows.values.shape[1])
+        else:
+            dearer = DEARER if rows.width <= TURNED_WIDTH else INDEXED_DEARER
+            per_row = dearer * len(rows.data) / max(1, len(self.points))
         return (VALUE_NS + FEATURE_NS * per_row) * (1.0 if self.dtype == np.float32 else FLOAT64_NS_FACTOR)
 
     @property
@@ -88,6 +89,21 @@ class Source:
 
     def _form(self, X: Any) -> Any:
         return X.toarray() if self._densify else X
+
+    def _sparse_serves(self, accuracy: float) -> bool:
+        """Whether float32 rows without what is usual pay and are good enough. Sets: points, centre, float32_errors."""
+        form = self._form(self._X) if self.kernel.translation_invariant else self._X
+        usual = usual_row(form) if self.kernel.translation_invariant else None
+        if usual is None:
+            return False
+        self._centre, self.points = usual, self.kernel.prepare(sparse_rows(form, usual), np.float32)
+        return self._float32_serves(accuracy)
+
+    def _dense_serves(self, accuracy: float) -> bool:
+        """Whether float32 rows about their mean are good enough. Sets: points, centre, float32_errors."""
+        self._centre = centre_of(self._form(self._X)) if self.kernel.translation_invariant else None
+        self.points = self._prepare(self._X, np.float32)
+        return self._float32_serves(accuracy)
 
     def _float32_serves(self, accuracy: float) -> bool:
         self.float32_errors = self.kernel.float32_errors(self.points)

@@ -23,6 +23,20 @@ class RowCounters(NamedTuple):
     evicted: int
 
 
+class Sums(NamedTuple):
+    """Where weighted rows are added up: those with negative weights apart, where there is a ``below``."""
+
+    above: Array
+    below: Array | None = None
+
+    def sides(self, weights: Array) -> list[tuple[Array, Array, Array]]:
+        """For each sum: the places of the weights that belong to it, these weights, the sum."""
+        if self.below is None:
+            return [(np.arange(len(weights)), weights, self.above)]
+        sides = (np.flatnonzero(weights > 0.0), self.above), (np.flatnonzero(weights < 0.0), self.below)
+        return [(some, weights[some], total) for some, total in sides if len(some)]
+
+
 class RowStore:
     """Rows kept in the given memory, touched only as they come in; when it is full the least recently used ones go."""
 
@@ -96,15 +110,16 @@ class RowStore:
         self._filled, self.complete = n, True
         self.counters = self.counters._replace(computed=self.counters.computed + n)
 
-    def add(self, slots: Array, weights: Array, out: Array, n_jobs: int) -> None:
-        """out += sum_a weights_a times the row in slots_a, in float64. Writes: out."""
-        n = len(self.slot_of)
+    def add(self, slots: Array, weights: Array, sums: Sums, n_jobs: int) -> None:
+        """sums += sum_a weights_a times the row in slots_a, in float64. Writes: sums."""
+        n, sides = len(self.slot_of), sums.sides(weights)
 
         def part(first: int) -> None:
-            for begin in range(0, len(slots), SUM_ROWS):
-                group = slice(begin, begin + SUM_ROWS)
-                add_rows(self.values, slots[group], weights[group], out, first, min(first + SUM_COLUMNS, n))
-                limits.checkpoint()
+            for some, factors, total in sides:
+                for begin in range(0, len(some), SUM_ROWS):
+                    group = slice(begin, begin + SUM_ROWS)
+                    add_rows(self.values, slots[some[group]], factors[group], total, first, min(first + SUM_COLUMNS, n))
+                    limits.checkpoint()
 
         thread_map(part, range(0, n, SUM_COLUMNS), n_jobs)
 

@@ -7,8 +7,10 @@ from maxmargin.core.jit import jit
 
 @jit()
 def scatter(tile, out, slots, first):
-    """out[slots_a, first + b] = tile_ab. Writes: out."""
+    """out[slots_a, first + b] = tile_ab for slots that are not negative. Writes: out."""
     for a in range(tile.shape[0]):
+        if slots[a] < 0:
+            continue
         row = out[slots[a], first : first + tile.shape[1]]
         for b in range(tile.shape[1]):
             row[b] = tile[a, b]

@@ -30,8 +30,8 @@ class Base(GramMatrix, Protocol):
         """Give all memory back."""
         ...
 
-    def accumulate(self, rows: Array, weights: Array, out: Array, keep: bool = True) -> None:
-        """out += K[:, rows] @ weights. Writes: out."""
+    def score_errors(self, sizes: Array, total: float, index: Any = slice(None)) -> Array:
+        """By how much scores of the rows in ``index`` may be off."""
         ...
 
 
@@ -117,12 +117,24 @@ class View:
         """A matrix from ``submatrix`` with its rows and columns in another order, in borrowed memory."""
         return self.base.rearranged(K, order)
 
-    def accumulate(self, rows: Array, weights: Array, out: Array, keep: bool = True) -> None:
-        """out += K'[:, rows] @ weights in float64. Writes: out."""
-        added = self._on_base(rows, weights)
-        support, sums = np.flatnonzero(added), np.zeros(self.base.n)
-        self.base.accumulate(support, added[support], sums, keep)
-        out += sums[self._index]
+    def accumulate(
+        self, rows: Array, weights: Array, out: Array, keep: Array | bool = True, below: Array | None = None
+    ) -> None:
+        """out += K'[:, rows] @ weights in float64, as ``Gram.accumulate``. Writes: out, below."""
+        added, sums = self._on_base(rows, weights), np.zeros((2, self.base.n))
+        support = np.flatnonzero(added)
+        if isinstance(keep, np.ndarray):  # of equal rows one that is wanted again counts
+            wanted = np.zeros(self.base.n, bool)
+            np.logical_or.at(wanted, self._index[rows], keep)
+            keep = wanted[support]
+        self.base.accumulate(support, added[support], sums[0], keep, None if below is None else sums[1])
+        out += sums[0][self._index]
+        if below is not None:
+            below += sums[1][self._index]
+
+    def score_errors(self, sizes: Array, total: float) -> Array:
+        """By how much scores of float32 kernel values may be off, as ``Gram.score_errors``."""
+        return self.base.score_errors(sizes, total, self._index)
 
     def _on_base(self, rows: Array | slice, weights: Array) -> Array:
         """Weights for every row of the base: those of equal rows are added up."""

@@ -10,7 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.core import rows as storage
+from maxmargin.core import sparsity
 from maxmargin.core.rows import Array, CsrRows, DenseRows, Index, Rows
+from maxmargin.core.sparsity import TURNED_WIDTH
 
 CENTRED_ROWS = 1024  # rows that are moved at a time
 
@@ -47,6 +49,10 @@ class Vectors:
         """The matrix of inner products, by BLAS where both sides are dense. Writes: out, where given."""
         if isinstance(self.rows, DenseRows) and isinstance(other.rows, DenseRows):
             return np.matmul(self.rows.values, other.rows.values.T, out=out)
+        if isinstance(self.rows, CsrRows) and self.rows.width <= TURNED_WIDTH:
+            out = np.empty((len(self), len(other)), self.dtype) if out is None else out
+            sparsity.products(self.rows, other.rows, out)
+            return out
         index = other.columns if isinstance(self.rows, CsrRows) else None
         if index is None:
             return self._tile(other, storage.inner_products)
@@ -107,7 +113,7 @@ def shifted(X: Any, centre: Array, dtype: Any) -> Any:
     wide = np.result_type(X.dtype, moved.dtype)  # a float32 difference of float32 numbers is rounded once, too
     for begin in range(0, len(X), CENTRED_ROWS):
         part = slice(begin, begin + CENTRED_ROWS)
-        np.subtract(X[part], centre.astype(moved.dtype), out=moved[part], casting="same_kind", dtype=wide)
+        np.subtract(X[part], centre.astype(wide), out=moved[part], casting="same_kind", dtype=wide)
     return moved
 
 

@@ -7,6 +7,7 @@ make stays as far below ``tol`` as there.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,11 +19,12 @@ from maxmargin.core.blas import blas_held
 from maxmargin.core.buffers import scratch
 from maxmargin.core.equal_rows import find_equal_among_many
 from maxmargin.core.rows import Array, as_dense
+from maxmargin.core.sparsity import sparse_rows, usual_row
 from maxmargin.core.threads import thread_map
 from maxmargin.gram.source import FLOAT32_SHARE
 from maxmargin.gram.tiles import add_rows
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.points import Entries, Points, Vectors, narrow
+from maxmargin.kernels.points import Entries, Points, Vectors, centre_of, narrow
 from maxmargin.multiclass import one_vs_one as ovo
 
 ROWS = 512
@@ -120,10 +122,27 @@ class VectorScorer(Scorer):
         # Of one machine they are summed in float64, by the loop that fits use: another would have to be loaded first.
         self.rough_coef = coef if len(coef) == 1 else coef.astype(np.float32)
         self._narrow = sparse.issparse(vectors) and narrow(storage.rows_of(sparse.csr_array(vectors), np.float64))
-        self.exact, self.centre = expansion.kernel.placed(self._form(vectors))
-        single = expansion.float32 and self._float32_serves()
-        self.rough = self._points(vectors, np.float32) if single else None
-        self._longest = float(np.sqrt(self.exact.squares.max(initial=0.0))) if isinstance(self.exact, Vectors) else 0.0
+        self._usual = self._longest = None
+        self.rough = self._rough() if expansion.float32 else None
+
+    @cached_property
+    def exact(self) -> tuple[Points, Array | None]:
+        """The support vectors in float64, and from where they are seen; made when first asked for."""
+        return self.kernel.placed(self._form(self.vectors))
+
+    def _rough(self) -> Points | None:
+        """The support vectors in float32, where that has an error bound. Sets: usual, longest."""
+        kernel, form = self.kernel, self._form(self.vectors)
+        usual = usual_row(form) if kernel.translation_invariant else None
+        if usual is not None:
+            self._usual, points = usual, kernel.prepare(sparse_rows(form, usual), np.float32)
+        else:
+            self._usual = centre_of(form) if kernel.translation_invariant and form.shape[0] else None
+            points = kernel.prepare(form, np.float32, self._usual)
+        if not isinstance(points, Vectors) or kernel.float32_errors(points) is None:
+            return None
+        self._longest = float(np.sqrt(points.squares.max(initial=0.0)))
+        return points
 
     def sums(self, X: Any, n_jobs: int) -> Array:
         """See ``Scorer``."""
@@ -135,14 +154,16 @@ class VectorScorer(Scorer):
             part = slice(first, min(first + step, n))
             rows = np.arange(part.start, part.stop)
             if self.rough is not None:
-                points = self._points(X[part], np.float32)
+                points = self.kernel.prepare(self._form(X[part]), np.float32, self._usual)
                 _add(self.kernel, self.rough, points, self.edges, self.rough_coef, out[:, :, part])
                 errors = self.kernel.float32_errors(points, self._longest)
                 assert errors is not None
                 rows = rows[errors > FLOAT32_SHARE * self.expansion.tol]
             if len(rows):
                 sums = np.zeros((*out.shape[:2], len(rows)))
-                _add(self.kernel, self.exact, self._points(X[rows], np.float64), self.edges, self.coef, sums)
+                vectors, centre = self.exact
+                points = self.kernel.prepare(self._form(X[rows]), np.float64, centre)
+                _add(self.kernel, vectors, points, self.edges, self.coef, sums)
                 out[:, :, rows] = sums
 
         with blas_held():
@@ -155,12 +176,6 @@ class VectorScorer(Scorer):
         if sparse.issparse(self.vectors) and not self._narrow:
             return sparse.csr_array(X)
         return X.toarray() if sparse.issparse(X) else X
-
-    def _points(self, X: Any, dtype: Any) -> Points:
-        return self.kernel.prepare(self._form(X), dtype, self.centre)
-
-    def _float32_serves(self) -> bool:
-        return isinstance(self.exact, Vectors) and self.kernel.float32_errors(self.exact) is not None
 
 
 def _add(kernel: Kernel, vectors: Points, points: Points, edges: Array, coef: Array, out: Array) -> None:

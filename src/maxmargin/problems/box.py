@@ -110,8 +110,17 @@ class GramMatrix(Protocol):
         """A matrix from ``submatrix`` with its rows and columns in another order, in borrowed memory."""
         ...
 
-    def accumulate(self, rows: Array, weights: Array, out: Array) -> None:
-        """out += K[:, rows] @ weights. Writes: out."""
+    def accumulate(
+        self, rows: Array, weights: Array, out: Array, keep: Array | bool = True, below: Array | None = None
+    ) -> None:
+        """out += K[:, rows] @ weights; with ``below`` negative weights add to that. Writes: out, below.
+
+        ``keep`` says which of the rows are likely to be wanted again.
+        """
+        ...
+
+    def score_errors(self, sizes: Array, total: float) -> Array:
+        """By how much scores of float32 kernel values may be off."""
         ...
 
     def scores(self, beta: Array, exact: bool = False) -> tuple[Array, Array]:
@@ -302,8 +311,11 @@ class BoxQP:
         return certificate.violation / TOLERATED
 
     def proof_seconds(self, point: Callable[[], Point], elapsed: float) -> float:
-        """The scores of the multipliers that are not zero, and some rows of them again in float64."""
-        return self.gram.certificate_seconds(int(np.count_nonzero(point().beta)), min(REFRESHED_ROWS, self.n))
+        """The scores of the multipliers that are not zero, unless known, and some rows of them again in float64."""
+        here = point()
+        support, refreshed = int(np.count_nonzero(here.beta)), min(REFRESHED_ROWS, self.n)
+        known = 0.0 if here.scores is None else self.gram.certificate_seconds(support, 0)
+        return self.gram.certificate_seconds(support, refreshed) - known
 
     def bias_of(self, point: Point) -> float:
         """The bias of the machine: of its one group, 0 without one, the weight of the appended 1, NaN for several.

@@ -188,23 +188,31 @@ class Trace(tuple):
         )
 
 
+class Scores(NamedTuple):
+    """f = K beta, and by how much each may be off."""
+
+    f: Array
+    errors: Array
+
+
 class Point(NamedTuple):
     """Where a solver is: weights ``v``, signed multipliers ``beta``, or both.
 
     Linear machines have v = (w, bias entry), and None where a solver has no multipliers. Kernel machines have
     multipliers only: their weights live in feature space. ``biases`` are those that the solver itself would take, one
     per group of the problem. ``edges`` are the largest slopes upwards of the groups: with them as biases every row
-    whose multiplier could still grow is on the side where it need not.
+    whose multiplier could still grow is on the side where it need not. ``scores`` are those that a solver kept.
     """
 
     v: Any = None
     beta: Any = None
     biases: Any = None
     edges: Any = None
+    scores: Scores | None = None
 
     def copied(self) -> Point:
-        """The same point in memory of its own: solvers go on writing into theirs."""
-        return Point(*(None if part is None else part.copy() for part in self))
+        """The same point, without scores, in memory of its own: solvers go on writing into theirs."""
+        return Point(*(None if part is None else part.copy() for part in self[:-1]))
 
 
 class Proof(NamedTuple):

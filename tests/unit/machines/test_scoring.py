@@ -79,7 +79,7 @@ def test_equal_vectors_are_computed_once(monkeypatch):
     monkeypatch.setattr(scoring, "MERGED", 10)
     twice, coef = np.vstack([VECTORS, VECTORS]), RNG.normal(size=(2, 140))
     scorer = scoring.VectorScorer(Expansion(RBF(0.3), twice, None, coef, 1e-3, False))
-    assert len(scorer.exact) == 70
+    assert len(scorer.exact[0]) == 70
     expected = gaussian(POINTS, twice) @ coef.T
     np.testing.assert_allclose(scorer.decisions(POINTS, np.zeros(2), 1), expected, atol=1e-12)
 

@@ -17,9 +17,9 @@ from maxmargin.certificates.box import FLOAT64_ROUNDING, in_units
 from maxmargin.certificates.kkt import Standing, gradient, largest_size, standing
 from maxmargin.core import limits
 from maxmargin.core.rows import NO_ROWS, Array
-from maxmargin.problems.box import BoxQP
+from maxmargin.problems.box import BoxQP, GramMatrix
 from maxmargin.problems.sizes import SMALL_ROWS
-from maxmargin.problems.solution import Point, Proof
+from maxmargin.problems.solution import Point, Proof, Scores
 from maxmargin.solvers.box.groups import in_order, take_steps
 from maxmargin.solvers.box.newton import polish
 from maxmargin.solvers.box.steps import Block, apply_change, objective_and_size, step_sizes
@@ -49,6 +49,30 @@ INDEFINITE_STEPS, LEAST_INDEFINITE, MOST_INDEFINITE = 1000, 100_000, 10_000_000
 STEP_ROUNDING = 2.0**-20  # of scores and usual steps: what float32 steps may be off by, 16 times their unit
 
 
+class RunningScores:
+    """Scores f = K beta from where a solver began, and how far float32 kernel values may have led them off.
+
+    Positive and negative changes of the multipliers are summed apart, ``above`` and ``below``. Kernels with float32
+    values are nonnegative, so above - below is the sum of the sizes of all that was added, of which every term may be
+    off by the relative error of its kernel value. The certificate then needs no row of K again but those in doubt.
+    """
+
+    def __init__(self, f: Array, errors: Array) -> None:
+        self._begun, self._errors = f, errors
+        self.above, self.below = np.zeros((2, len(f)))
+        self.total = 0.0  # of the sizes of all changes
+
+    @property
+    def f(self) -> Array:
+        """The scores."""
+        return self._begun + self.above + self.below
+
+    def scores(self, gram: GramMatrix, largest: float) -> Scores:
+        """The scores with their error bounds; ``largest`` is the largest kernel value."""
+        new = gram.score_errors(self.above - self.below, self.total) + FLOAT64_ROUNDING * largest * self.total
+        return Scores(self.f, self._errors + new)
+
+
 class SMO(Solver):
     """State and steps of one solve: multipliers, their gradient v, the working set (newest last) and its K.
 
@@ -72,22 +96,27 @@ class SMO(Solver):
         self.working, self._sets = NO_ROWS, WorkingSets(problem, options, self.chunk)
         self._attempts, self._hopeless, self._mark, self._halved_at = 0, False, np.inf, 0
         self._aim: float | None = None
-        f = np.zeros(problem.n)
+        f, errors = np.zeros((2, problem.n))
         if self.beta.any():
             if self.whole:
                 problem.gram.whole()  # needed anyway, and the scores then come from it
-            f = problem.gram.scores(self.beta)[0]
-        self._begin(f)
+            f, errors = problem.gram.scores(self.beta)
+        self._begin(f, errors)
 
     @property
     def point(self) -> Point:
         """The multipliers, and the biases that belong to the gradient as it is kept, not recomputed."""
-        return Point(beta=self.beta, biases=self._standing.biases, edges=self._standing.edges)
+        kept = self._running.scores(self.problem.gram, self._largest) if self._running else None
+        return Point(beta=self.beta, biases=self._standing.biases, edges=self._standing.edges, scores=kept)
 
     def refine(self, goal: float, proof: Proof) -> None:
-        """Go on from scores worked out afresh: takes the drift and the float32 error out of the gradient."""
+        """Go on from scores worked out afresh: takes the float32 error out of the gradient of the doubtful rows."""
+        kept, moved = self.point.scores, self._largest * float(np.abs(proof.point.beta - self.beta).sum())
         self.beta = proof.point.beta
-        self._begin(proof.scores)
+        if kept is not None and (np.abs(proof.scores - kept.f) <= kept.errors + moved).all():
+            self._begin(proof.scores, kept.errors + moved)
+        else:
+            self._begin(proof.scores)
 
     def turn_to(self, problem: BoxQP, beta: Array, f: Array, aim: float) -> None:
         """Go on with another problem on the same matrix, at ``beta`` with scores f, until its violation is ``aim``.
@@ -99,9 +128,11 @@ class SMO(Solver):
         self._hopeless, self._mark, self._halved_at = False, np.inf, self.iterations
         self._begin(f)
 
-    def _begin(self, f: Array) -> None:
-        """Sets: the gradient from the scores f, and all that is judged by it."""
+    def _begin(self, f: Array, errors: Array | None = None) -> None:
+        """Sets: the gradient from the scores f, off by at most ``errors`` where known, and all that is judged by it."""
         self.v = gradient(self.problem.box, f, self.beta)
+        rough = self.problem.gram.dtype == np.float32
+        self._running = RunningScores(f, errors) if rough and errors is not None else None
         self._look()
         self.exhausted, self._idle, self._flat, self._best = self._hopeless, 0, 0, np.inf
         self._mark = min(self._mark, self.optimality_error)
@@ -143,13 +174,36 @@ class SMO(Solver):
             if K is not self.K:
                 problem.gram.give_back(K)
         changed = change != 0.0
-        if len(working) == problem.n:
+        if self._running and changed.any():
+            self._follow(working, change, K)
+        elif len(working) == problem.n:
             self.v[working] = v
         elif changed.any():
-            problem.gram.accumulate(working[changed], -change[changed], self.v)
+            problem.gram.accumulate(working[changed], -change[changed], self.v, self._lasting(working[changed]))
             self.v[working] -= ridge * change
         self.iterations += done
         self._judge(bool(changed.any()), moving)
+
+    def _follow(self, working: Array, change: Array, K: Array) -> None:
+        """The scores after ``change`` of the multipliers of ``working``, among which kernel values are K. Sets: v."""
+        problem, running = self.problem, self._running
+        assert running is not None
+        if len(working) == problem.n:
+            for side, sums in ((change > 0.0, running.above), (change < 0.0, running.below)):
+                here = np.zeros(problem.n)
+                apply_change(K, np.where(side, -change, 0.0), here)
+                sums[working] += here
+        else:
+            moved = change != 0.0
+            rows = working[moved]
+            problem.gram.accumulate(rows, change[moved], running.above, self._lasting(rows), running.below)
+        running.total += float(np.abs(change).sum())
+        self.v = gradient(problem.box, running.f, self.beta)
+
+    def _lasting(self, rows: Array) -> Array:
+        """Rows whose multipliers are free: those are used one to four times more, those at rest 0.1 to 0.8 times."""
+        beta = self.beta[rows]
+        return (beta != 0.0) & (beta != self.problem.lower[rows]) & (beta != self.problem.upper[rows])
 
     def _choose(self) -> None:
         """The rows to solve for, and K among them: what was in the old set is copied. Sets: working, K."""
@@ -195,7 +249,7 @@ class SMO(Solver):
             more, violation, moving = take_steps(block, group, problem.n_groups, rough, beta, tol, share)
             done += more
             limits.checkpoint()
-        if whole or self.finish:
+        if self.finish or (whole and not self._running):
             apply_change(block.K, beta - begun, v)
             v -= block.ridge * (beta - begun)
         if self.finish and violation > tol:
