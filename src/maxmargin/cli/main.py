@@ -58,8 +58,8 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     commands.add_parser(
         "warmup",
         help="compile ahead of time what first fits would compile",
-        description="Compile what first fits and predictions of every kind of machine need, for this processor, so that "
-        "no later one waits for it. Set NUMBA_CACHE_DIR to choose the folder that keeps it, as in a container image.",
+        description="Compile what first fits and predictions of every kind of machine need, for this processor, so "
+        "that no later one waits. Set NUMBA_CACHE_DIR to choose the folder that keeps it, as in a container image.",
     )
     _check_command(arguments, commands.choices)
     options, unknown = parser.parse_known_args(arguments)

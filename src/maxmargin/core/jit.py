@@ -157,7 +157,7 @@ class Announcement:
             self._seconds += passed if self._depth == 0 else 0.0
             if max(self._seconds, passed) >= LONG and not self._told:
                 self._told = True
-                print(ANNOUNCED, file=sys.stderr, flush=True)
+                sys.stderr.write(f"{ANNOUNCED}\n")
 
 
 ANNOUNCEMENT = Announcement()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from maxmargin.problems.sizes import SMALL_ROWS
 
 FLOAT32_SHARE = 0.1
 FLOAT32_POINTS = 0.99
-EXACT_BYTES = 1 << 24  # a float64 copy of all points is kept up to this size
 # Nanoseconds of one thread for a kernel value: a constant (exponential, traffic) and a part per feature (BLAS), as
 # measured on AVX-512; float64 takes 2.5 times as long. They only choose sizes of first working sets.
 VALUE_NS, FEATURE_NS, FLOAT64_NS_FACTOR, FUNCTION_NS = 0.4, 0.0145, 2.5, 1000.0
@@ -41,8 +39,6 @@ class Source:
         if self.dtype == np.float64 or not (self._sparse_serves(accuracy) or self._dense_serves(accuracy)):
             self.dtype = np.dtype(np.float64)
             self.points, self._centre = kernel.placed(self._form(X))
-        self._exact: Points | None = None
-        self._keep_exact = 8 * math.prod(X.shape) <= min(budget // 16, EXACT_BYTES)
         with np.errstate(over="ignore"):
             self.diagonal = kernel.diagonal(self.points)
         self.float64_error = kernel.float64_error(self.points) if isinstance(self.points, Vectors) else 0.0
@@ -72,11 +68,7 @@ class Source:
 
     def exact(self, index: Index) -> Points:
         """Points in float64 at ``index``, from the user's own data where the tiles are float32."""
-        if self.dtype == np.float64:
-            return self.points.take(index)
-        if self._exact is None and self._keep_exact:
-            self._exact = self._prepare(self._X, np.float64)
-        return self._prepare(self._X[index], np.float64) if self._exact is None else self._exact.take(index)
+        return self.points.take(index) if self.dtype == np.float64 else self._prepare(self._X[index], np.float64)
 
     def _dense_pays(self, budget: int) -> bool:
         X = self._X

@@ -31,6 +31,8 @@ from maxmargin.problems.solution import (
 from maxmargin.solvers.contract import OVERFLOW, Options, Overflow, Problem, Refused, Solver, Stage
 from maxmargin.solvers.pace import Pace
 
+NEXT_AIM = 0.05  # of the optimality error: where a small problem, which goes on beyond tol, is proved next
+ROUNDED = 2.0  # a gap of at most this many times what it holds of rounding cannot be lowered
 TIGHTENED = 0.3  # of the goal, each time the certificate does not agree that it is met
 ATTEMPTS = 8  # most of them
 REFINEMENTS = 5  # the same for solvers that keep their goal and go on from scores worked out afresh
@@ -193,9 +195,9 @@ class _Solve:
         met = solver.optimality_error <= self._goal(solver)
         proof = self._prove()
         if self.best.proved:
-            if not self._goes_on(solver):
+            if not self._goes_on(solver) or proof.certificate.gap <= ROUNDED * proof.certificate.rounding:
                 return Status.CONVERGED
-            self.aim = 0.5 * solver.optimality_error
+            self.aim = NEXT_AIM * solver.optimality_error
             return None
         if met or solver.refinable:
             return self._refine(solver, proof)
