@@ -68,8 +68,9 @@ def measure(name: str, path: pathlib.Path, judged: bool) -> dict[str, Any]:
     first = peer.ask("fit")
     found = {"first_fit": first["seconds"], "memory": first["memory"]}
     found |= {"user": first["user"], "system": first["system"], "first_predict": peer.ask("predict")["seconds"]}
-    found["later_predict"] = peer.best("predict", LATER) if found["first_predict"] < LONG else found["first_predict"]
-    found["later_fit"] = peer.best("fit", LATER) if LATER * first["seconds"] < LONG else first["seconds"]
+    for what in ("predict", "fit"):
+        seconds = found[f"first_{what}"]
+        found[f"later_{what}"] = peer.best(what, LATER) if LATER * seconds < LONG else seconds
     if judged:
         found |= peer.ask("judge")
     peer.close()

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import maxmargin
+from maxmargin.cli import warmup
 from maxmargin.cli.main import main
+from maxmargin.core.jit import Compiled
 from maxmargin.report.plots import draw_machine, pyplot
 
 
@@ -18,7 +20,7 @@ from maxmargin.report.plots import draw_machine, pyplot
     [
         (["demo", "FISH"], "Did you mean fish?"),
         (["fish"], "Did you mean: maxmargin demo fish?"),
-        (["zzz"], "The only command is: maxmargin demo"),
+        (["zzz"], "There are: demo, warmup"),
         (["demo", "--list", "zzz"], "No demonstration has 'zzz' in its name."),
     ],
 )
@@ -102,3 +104,27 @@ def test_every_point_on_the_margin_is_circled():
     figure.canvas.draw()
     assert axes.get_legend().get_window_extent().y1 < axes.get_window_extent().y0
     pyplot().close(figure)
+
+
+def test_warmup_says_what_was_left_to_compile(capsys, monkeypatch):
+    fitted = []
+
+    class Machine:
+        def fit(self, X, y):
+            fitted.append(len(X))
+            return self
+
+        def predict(self, X):
+            Compiled.made += fitted[-1]
+
+    monkeypatch.setattr(Compiled, "made", 0)
+    for rows, said in ((3, "Compiled 3 loops"), (0, "Nothing was left to compile")):
+        monkeypatch.setattr(warmup, "_fits", lambda rows=rows: [(Machine(), [0] * rows, None)])
+        assert main(["warmup"]) == 0
+        assert said in capsys.readouterr().out
+
+
+@pytest.mark.large
+def test_warmup_fits_every_kind_of_machine():
+    names = {type(machine).__name__ for machine, _, _ in warmup._fits()}
+    assert names == {"SVC", "SVR", "NuSVC", "OneClassSVM", "LinearSVC", "LinearSVR"}

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import maxmargin
-from maxmargin.core.jit import STAMP, source_stamp
+from maxmargin.core.jit import STAMP, Announcement, source_stamp
 
 ROOT = pathlib.Path(maxmargin.__file__).parent
 SOURCES = sorted(ROOT.rglob("*.py"))
@@ -116,3 +116,33 @@ print("done")
 """
     answer = run(script, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path), NUMBA_DISABLE_JIT="0")
     assert answer == ["done"]
+
+
+LOADED = "from maxmargin.core.jit import jit\n@jit()\ndef double(x):\n    return 2.0 * x\n"
+CALLER = (
+    "from maxmargin.core.jit import jit\nfrom loaded import double\n@jit()\ndef more(x):\n    return double(x) + 1.0\n"
+)
+
+
+def test_what_is_compiled_later_may_call_what_was_loaded(tmp_path):
+    """Of loaded code the bitcode is parsed only where another function needs it."""
+    (tmp_path / "loaded.py").write_text(LOADED)
+    (tmp_path / "caller.py").write_text(CALLER)
+    known = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    assert run("from loaded import double; print(double(1.0))", **known) == ["2.0"]
+    script = "from loaded import double; print(double(2.0)); from caller import more; print(more(3.0))"
+    script += "; print(sum(double.stats.cache_hits.values()), sum(more.stats.cache_misses.values()))"
+    assert run(script, **known) == ["4.0", "7.0", "1", "1"]
+    assert run("from caller import more; print(more(4.0))", **known) == ["9.0"]
+
+
+def test_long_compilations_are_announced_once(capsys, monkeypatch):
+    clock = iter([0.0, 0.4, 1.0, 1.7, 2.0, 9.0])
+    monkeypatch.setattr("maxmargin.core.jit.time.perf_counter", lambda: next(clock))
+    announcement = Announcement()
+    said = []
+    for _ in range(3):
+        with announcement.of_long_work():
+            pass
+        said.append("maxmargin warmup" in capsys.readouterr().err)
+    assert said == [False, True, False]  # after 0.4, after 1.1 and after 8.1 seconds

@@ -132,7 +132,7 @@ class Compiled(CPUDispatcher):
             result = self._cache.load_overload(sig, self.targetctx)
             if result is None:
                 return None
-            self._cache_hits[sig] += 1
+            self._cache_hits[sig] += 1  # type: ignore[attr-defined]
             self.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
             self.add_overload(result)
             return result.entry_point

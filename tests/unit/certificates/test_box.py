@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 
 from maxmargin import Bias, Status, certify, soft_margin
 from maxmargin.certificates import feasible_point
+from maxmargin.certificates.proof import prove
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Linear, Precomputed
 from maxmargin.losses import Hinge, SquaredHinge
 from maxmargin.models import one_class
-from maxmargin.problems.solution import Point
+from maxmargin.problems.solution import Point, Scores
 from maxmargin.solvers import Options, solve
+from maxmargin.solvers.box.smo import SMO
 from tests import helpers
 
 X, Y = helpers.moons(80)
@@ -158,3 +160,49 @@ def test_float32_scores_at_large_costs_are_recomputed_where_they_matter():
     exact = certify(soft_margin(gram, labels, 1000.0), labels * solution.beta, exact=True)
     assert exact.violation <= 1e-3 * (1 + 1e-6)
     assert solution.certificate.gap == pytest.approx(exact.gap, rel=1e-3)
+
+
+@pytest.fixture(scope="module")
+def solved():
+    """A problem with float32 kernel values, and the point of a solver that kept its scores."""
+    X, y = helpers.moons(1500)
+    problem = soft_margin(Gram(RBF(1.0), X, accuracy=1e-3), y, 2.0, Hinge(), Bias.FREE)
+    assert problem.gram.dtype == np.float32
+    solver = SMO(problem, problem.start(), Options(tol=1e-3, working_rows=200))
+    while solver.optimality_error > 1e-3:
+        solver.step()
+    return problem, solver.point
+
+
+@pytest.mark.large
+def test_kept_scores_are_within_their_bounds(solved):
+    problem, point = solved
+    exact = problem.gram.scores(point.beta, exact=True)[0]
+    assert np.all(np.abs(point.scores.f - exact) <= point.scores.errors)
+    assert point.scores.errors.max() < 1e-3
+
+
+@pytest.mark.large
+def test_kept_scores_prove_what_the_point_alone_proves(solved):
+    problem, point = solved
+    kept, alone = prove(problem, point).certificate, prove(problem, point._replace(scores=None)).certificate
+    exact = prove(problem, point, exact=True).certificate
+    for name in ("primal", "dual"):
+        assert getattr(kept, name) == pytest.approx(getattr(alone, name), rel=1e-6)
+        assert getattr(kept, name) == pytest.approx(getattr(exact, name), rel=1e-5)
+    assert kept.gap == pytest.approx(exact.gap, rel=0.05)
+
+
+@pytest.mark.large
+def test_wrong_scores_are_found_out(solved):
+    problem, point = solved
+    wrong = Scores(1.01 * point.scores.f, point.scores.errors)
+    alone = prove(problem, point._replace(scores=None)).certificate
+    assert prove(problem, point._replace(scores=wrong)).certificate == alone
+
+
+@pytest.mark.large
+def test_multipliers_that_were_moved_are_scored_afresh(solved):
+    problem, point = solved
+    moved = point._replace(beta=1.5 * point.beta)
+    assert prove(problem, moved).certificate == prove(problem, moved._replace(scores=None)).certificate

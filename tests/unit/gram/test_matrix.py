@@ -123,3 +123,33 @@ def test_products_of_kernel_functions():
     for budget in (None, 8 * N * 10):
         gram = Gram(function, X, budget=budget)
         np.testing.assert_allclose(gram.product(X), X @ (X.T @ X), rtol=1e-10)
+
+
+def test_only_rows_that_are_likely_to_be_wanted_again_are_stored():
+    gram = Gram(RBF(0.3), np.tile(X, 9), budget=BUDGETS[Residence.CACHED])  # wide rows: worth storing at once
+    rows, free = np.arange(40), np.arange(40) % 4 == 0
+    above, below = np.zeros((2, N))
+    weights = np.where(np.arange(40) % 2 == 0, 1.0, -2.0)
+    gram.accumulate(rows, weights, above, free, below)
+    full = RBF(0.3)(np.tile(X, 9))
+    np.testing.assert_allclose(above, full[:, rows[::2]] @ weights[::2], atol=1e-10)
+    np.testing.assert_allclose(below, full[:, rows[1::2]] @ weights[1::2], atol=1e-10)
+    before = gram.values_computed
+    gram.accumulate(rows, weights, above, False, below)
+    assert gram.values_computed - before == 30 * N
+    gram.hesitant = False
+    gram.accumulate(rows, weights, above, free, below)
+    before = gram.values_computed
+    gram.accumulate(rows, weights, above, free, below)
+    assert gram.values_computed == before
+
+
+def test_rows_of_cheap_values_are_stored_when_they_are_asked_for_again(monkeypatch):
+    monkeypatch.setattr("maxmargin.gram.matrix.CHEAP_NS", 1e9)
+    gram = Gram(RBF(0.3), X, budget=BUDGETS[Residence.CACHED])
+    computed = []
+    for _ in range(3):
+        before = gram.values_computed
+        gram.accumulate(np.arange(10), np.ones(10), np.zeros(N), np.ones(10, bool))
+        computed.append(gram.values_computed - before)
+    assert computed == [10 * N, 10 * N, 0]

@@ -43,3 +43,31 @@ def test_overflow_is_named():
         Gram(RBF(1.0), X * 1e200)
     with pytest.raises(ValueError, match="overflows on these data"):
         Gram(Polynomial(300, 1e9, 1.0), X)
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_with_a_usual_value_are_stored_without_it(dtype):
+    rng = np.random.default_rng(1)
+    counts = np.where(rng.random((1500, 60)) < 0.1, rng.integers(1, 5, (1500, 60)), 0)
+    scaled = ((counts - counts.mean(axis=0)) / counts.std(axis=0)).astype(dtype)
+    gram = Gram(RBF(0.02), scaled, accuracy=1e-3)
+    assert gram.dtype == np.float32
+    assert type(gram.points.rows).__name__ == "CsrRows"
+    beta, exact = rng.normal(size=1500), RBF(0.02)(scaled)
+    scores, error = gram.scores(beta)
+    assert np.all(np.abs(scores - exact @ beta) <= error)
+    np.testing.assert_allclose(gram.exact_scores(beta, np.arange(9)), (exact @ beta)[:9], atol=1e-9)
+    rows = np.arange(0, 1500, 7)
+    np.testing.assert_allclose(gram.submatrix(rows), exact[np.ix_(rows, rows)], atol=1e-5)
+
+
+@pytest.mark.large
+def test_rows_far_from_what_is_usual_are_dense_about_their_mean():
+    rng = np.random.default_rng(2)
+    X = np.where(rng.random((1500, 40)) < 0.02, 0.0, 0.0)
+    X[:, 0] = np.where(rng.random(1500) < 0.4, 300.0, 0.0)  # float32 about zero is too rough, about the mean it serves
+    X[:, 1] = rng.normal(size=1500)
+    gram = Gram(RBF(0.5), X, accuracy=1e-3)
+    exact = RBF(0.5)(X)
+    np.testing.assert_allclose(gram.submatrix(np.arange(50)), exact[:50, :50], atol=1e-4)
