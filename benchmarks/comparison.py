@@ -17,8 +17,8 @@ from typing import Any
 from benchmarks import sets, worker
 
 REPEATS = 5
-LATER = 3  # later fits and predictions of each process
-LONG = 20.0  # seconds: a peer that took longer on a set, fits of all its processes together, is not measured again
+LATER = 2  # later fits and predictions of each process
+LONG = 10.0  # seconds: a peer whose fits of a set took longer, all processes together, is not measured again
 US = "maxmargin"
 TIMES = ("first_fit", "later_fit", "first_predict", "later_predict")
 

@@ -45,14 +45,15 @@ def ended_by(stop: BaseException, keep: bool) -> Status:
 
 
 class Certificate(NamedTuple):
-    """Proof of optimality, recomputed from the problem and the point alone.
+    """Proof of optimality, recomputed from the problem and the point.
 
     ``dual <= optimum <= primal``, so the point is at most ``gap`` above the optimum. ``violation`` is the largest
     violation of the optimality (KKT) conditions, in units of the decision function. ``bias`` is b and ``norm`` is
     ||w||. ``moved`` says how far the given multipliers were from satisfying the constraints; the values hold for a
     point nearby that does. ``rounding`` is the part of ``gap`` that only bounds the rounding of kernel values and sums.
     (Where float32 values were used, rows that cannot change the gap keep theirs, and ``primal`` and ``dual`` share an
-    error of some 1e-7 of sum_ij |beta_i beta_j| K_ij.) Where the Gram matrix is not positive semidefinite there is no
+    error of some 1e-7 of sum_ij |beta_i beta_j| K_ij. Which rows those are may be read off scores that the solver kept,
+    within their error bounds; every other row is recomputed from the data in float64.) Where the Gram matrix is not positive semidefinite there is no
     duality, and where ``time_limit`` left no time for the proof there is none: the values are NaN and ``reason`` says
     why. A loss of a user that has no conjugate has no ``dual`` (NaN); ``gap`` is a bound nevertheless.
     """
