@@ -53,9 +53,10 @@ class Certificate(NamedTuple):
     point nearby that does. ``rounding`` is the part of ``gap`` that only bounds the rounding of kernel values and sums.
     (Where float32 values were used, rows that cannot change the gap keep theirs, and ``primal`` and ``dual`` share an
     error of some 1e-7 of sum_ij |beta_i beta_j| K_ij. Which rows those are may be read off scores that the solver kept,
-    within their error bounds; every other row is recomputed from the data in float64.) Where the Gram matrix is not positive semidefinite there is no
-    duality, and where ``time_limit`` left no time for the proof there is none: the values are NaN and ``reason`` says
-    why. A loss of a user that has no conjugate has no ``dual`` (NaN); ``gap`` is a bound nevertheless.
+    within their error bounds; every other row is recomputed from the data in float64.) Where the Gram matrix is not
+    positive semidefinite there is no duality, and where ``time_limit`` left no time for the proof there is none: the
+    values are NaN and ``reason`` says why. A loss of a user that has no conjugate has no ``dual`` (NaN); ``gap`` is a
+    bound nevertheless.
     """
 
     primal: float

@@ -195,7 +195,7 @@ class _Solve:
         met = solver.optimality_error <= self._goal(solver)
         proof = self._prove()
         if self.best.proved:
-            if not self._goes_on(solver) or proof.certificate.gap <= ROUNDED * proof.certificate.rounding:
+            if not self._goes_on(solver) or self._is_rounding(proof.certificate):
                 return Status.CONVERGED
             self.aim = NEXT_AIM * solver.optimality_error
             return None
@@ -227,6 +227,11 @@ class _Solve:
         small = self.problem.n <= SMALL_ROWS if asked is None else asked
         able = solver.exact and not solver.finishes and not solver.exhausted
         return small and able and solver.optimality_error > 0.0
+
+    def _is_rounding(self, certificate: Certificate) -> bool:
+        """Whether what is held against tol is the gap, and that cannot be lowered."""
+        judged_by_gap = self.problem.optimality_error(certificate) == certificate.relative_gap
+        return judged_by_gap and certificate.gap <= ROUNDED * certificate.rounding
 
     def _most_iterations(self, solver: Solver) -> float:
         if self.options.max_iter >= 0:

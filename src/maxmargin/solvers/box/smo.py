@@ -9,7 +9,7 @@ Small problems end each step with Newton steps on the free multipliers.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -49,7 +49,7 @@ INDEFINITE_STEPS, LEAST_INDEFINITE, MOST_INDEFINITE = 1000, 100_000, 10_000_000
 STEP_ROUNDING = 2.0**-20  # of scores and usual steps: what float32 steps may be off by, 16 times their unit
 
 
-class RunningScores:
+class RunningScores(NamedTuple):
     """Scores f = K beta from where a solver began, and how far float32 kernel values may have led them off.
 
     Positive and negative changes of the multipliers are summed apart, ``above`` and ``below``. Kernels with float32
@@ -57,20 +57,24 @@ class RunningScores:
     off by the relative error of its kernel value. The certificate then needs no row of K again but those in doubt.
     """
 
-    def __init__(self, f: Array, errors: Array) -> None:
-        self._begun, self._errors = f, errors
-        self.above, self.below = np.zeros((2, len(f)))
-        self.total = 0.0  # of the sizes of all changes
+    begun: Scores
+    above: Array
+    below: Array
+    total: float = 0.0  # of the sizes of all changes
 
     @property
     def f(self) -> Array:
         """The scores."""
-        return self._begun + self.above + self.below
+        return self.begun.f + self.above + self.below
+
+    def moved(self, above: Array, below: Array, total: float) -> RunningScores:
+        """After further changes, with these sums and this total size."""
+        return RunningScores(self.begun, self.above + above, self.below + below, self.total + total)
 
     def scores(self, gram: GramMatrix, largest: float) -> Scores:
         """The scores with their error bounds; ``largest`` is the largest kernel value."""
         new = gram.score_errors(self.above - self.below, self.total) + FLOAT64_ROUNDING * largest * self.total
-        return Scores(self.f, self._errors + new)
+        return Scores(self.f, self.begun.errors + new)
 
 
 class SMO(Solver):
@@ -131,8 +135,9 @@ class SMO(Solver):
     def _begin(self, f: Array, errors: Array | None = None) -> None:
         """Sets: the gradient from the scores f, off by at most ``errors`` where known, and all that is judged by it."""
         self.v = gradient(self.problem.box, f, self.beta)
-        rough = self.problem.gram.dtype == np.float32
-        self._running = RunningScores(f, errors) if rough and errors is not None else None
+        self._running: RunningScores | None = None
+        if errors is not None and self.problem.gram.dtype == np.float32:
+            self._running = RunningScores(Scores(f, errors), np.zeros(len(f)), np.zeros(len(f)))
         self._look()
         self.exhausted, self._idle, self._flat, self._best = self._hopeless, 0, 0, np.inf
         self._mark = min(self._mark, self.optimality_error)
@@ -168,41 +173,58 @@ class SMO(Solver):
         beta, v = self.beta[working], self.v[working]
         try:
             done, moving = self._inner(Block(K, curvature, ridge, *bounds), problem.group[working], v, beta, most)
-        finally:  # what was reached before a deadline or Ctrl-C is kept
-            change = beta - self.beta[working]
-            self.beta[working] = beta
-            if K is not self.K:
-                problem.gram.give_back(K)
-        changed = change != 0.0
-        if self._running and changed.any():
-            self._follow(working, change, K)
-        elif len(working) == problem.n:
-            self.v[working] = v
-        elif changed.any():
-            problem.gram.accumulate(working[changed], -change[changed], self.v, self._lasting(working[changed]))
-            self.v[working] -= ridge * change
+        except BaseException:  # what was reached before a deadline or Ctrl-C is kept, unless its scores would be lost
+            if not self._running or len(working) == problem.n:
+                self._running, self.beta[working] = None, beta
+            raise
+        change = beta - self.beta[working]
+        changed = bool(change.any())
+        if self._running and changed:
+            self._follow(working, beta, K)
+        else:
+            self._go_to(working, beta, v)
+        if K is not self.K:
+            problem.gram.give_back(K)
         self.iterations += done
-        self._judge(bool(changed.any()), moving)
+        self._judge(changed, moving)
 
-    def _follow(self, working: Array, change: Array, K: Array) -> None:
-        """The scores after ``change`` of the multipliers of ``working``, among which kernel values are K. Sets: v."""
-        problem, running = self.problem, self._running
-        assert running is not None
+    def _go_to(self, working: Array, beta: Array, v: Array) -> None:
+        """Take over multipliers of ``working``, and their v where that is all rows. Sets: beta, v."""
+        problem, change = self.problem, beta - self.beta[working]
+        self.beta[working] = beta
         if len(working) == problem.n:
-            for side, sums in ((change > 0.0, running.above), (change < 0.0, running.below)):
+            self.v[working] = v
+            return
+        moved = change != 0.0
+        if moved.any():
+            rows = working[moved]
+            problem.gram.accumulate(rows, -change[moved], self.v, self._lasting(rows, beta[moved]))
+            self.v[working] -= problem.ridge[working] * change
+
+    def _follow(self, working: Array, beta: Array, K: Array) -> None:
+        """Take over multipliers of ``working``, among which kernel values are K, with their scores. Sets: beta, v.
+
+        Work that is stopped on the way changes nothing: multipliers and scores belong together.
+        """
+        problem, running, change = self.problem, self._running, beta - self.beta[working]
+        assert running is not None
+        above, below = np.zeros((2, problem.n))
+        moved = change != 0.0
+        if len(working) == problem.n:
+            for side, sums in ((change > 0.0, above), (change < 0.0, below)):
                 here = np.zeros(problem.n)
                 apply_change(K, np.where(side, -change, 0.0), here)
-                sums[working] += here
+                sums[working] = here
         else:
-            moved = change != 0.0
             rows = working[moved]
-            problem.gram.accumulate(rows, change[moved], running.above, self._lasting(rows), running.below)
-        running.total += float(np.abs(change).sum())
-        self.v = gradient(problem.box, running.f, self.beta)
+            problem.gram.accumulate(rows, change[moved], above, self._lasting(rows, beta[moved]), below)
+        self._running = None  # Ctrl-C may come between two lines
+        self.beta[working] = beta
+        self._running = running.moved(above, below, float(np.abs(change).sum()))
+        self.v = gradient(problem.box, self._running.f, self.beta)
 
-    def _lasting(self, rows: Array) -> Array:
+    def _lasting(self, rows: Array, beta: Array) -> Array:
         """Rows whose multipliers are free: those are used one to four times more, those at rest 0.1 to 0.8 times."""
-        beta = self.beta[rows]
         return (beta != 0.0) & (beta != self.problem.lower[rows]) & (beta != self.problem.upper[rows])
 
     def _choose(self) -> None:
