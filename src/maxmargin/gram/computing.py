@@ -24,6 +24,7 @@ TILE = 512  # 512 x 512 float32 values are 1 MB: a tile stays in the L2 cache be
 # instead of 16.8 ns a value).
 FEW_ROWS = 128
 WIDE = 64
+FEW_EXACT = 2048  # rows whose float64 points are made once for all of their tiles
 STREAMED_ROWS = 1024  # rows that are computed, used and thrown away between two looks at the clock
 LEFT_PARTS = 4  # parts of the rows that share what is prepared for another one in a product
 NO_VALUES = np.empty((0, 0))
@@ -197,13 +198,14 @@ class KernelValues:
         """(K beta)_i in float64 for the given rows; beta may have several columns."""
         support = np.flatnonzero(beta.reshape(len(beta), -1).any(axis=1))
         scores = np.zeros((len(rows), *beta.shape[1:]))
+        few = self.source.exact(self.index[rows]) if len(rows) <= FEW_EXACT else None  # else memory would be large
         for begin in range(0, len(support), TILE):
             chosen = support[begin : begin + TILE]
             right, weights = self.source.exact(self.index[chosen]), beta[chosen]
 
             def tile(first: int, right: Points = right, weights: Array = weights) -> None:
                 part = slice(first, first + TILE)
-                left = self.source.exact(self.index[rows[part]])
+                left = self.source.exact(self.index[rows[part]]) if few is None else few.take(part)
                 K = self.kernel.block(left, right, scratch("exact", (len(left), len(right)), np.float64))
                 scores[part] += K @ weights
 
