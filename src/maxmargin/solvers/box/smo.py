@@ -197,8 +197,8 @@ class SMO(Solver):
             return
         moved = change != 0.0
         if moved.any():
-            rows = working[moved]
-            problem.gram.accumulate(rows, -change[moved], self.v, self._lasting(rows, beta[moved]))
+            # All rows may be stored: without running scores the certificate will use those of all multipliers again.
+            problem.gram.accumulate(working[moved], -change[moved], self.v)
             self.v[working] -= problem.ridge[working] * change
 
     def _follow(self, working: Array, beta: Array, K: Array) -> None:
