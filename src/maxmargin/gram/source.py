@@ -19,7 +19,7 @@ FLOAT32_POINTS = 0.99
 # Nanoseconds of one thread for a kernel value: a constant (exponential, traffic) and a part per feature (BLAS), as
 # measured on AVX-512; float64 takes 2.5 times as long. They only choose sizes of first working sets.
 VALUE_NS, FEATURE_NS, FLOAT64_NS_FACTOR, FUNCTION_NS = 0.4, 0.0145, 2.5, 1000.0
-DIFFERENCES_NS, DIFFERENCE_NS = 2.5, 0.2  # the same for float64 values by differences of the rows
+DIFFERENCES_NS, DIFFERENCE_NS = 5.5, 0.2  # the same for float64 values by differences of the rows
 INDEXED_DEARER = 10.0  # times what BLAS takes for a column: an entry that is looked up in an inverted index
 
 

@@ -224,10 +224,9 @@ class RBF(DistanceKernel, ProductKernel):
     def pairwise(self, A: Vectors, B: Vectors) -> Array:
         if not (A.cancels or B.cancels):
             return super().pairwise(A, B)
-        values = A.squared_distances(B)
-        values *= -0.5  # what inner products would be of points at the origin
-        gaussian64(values, np.zeros(len(A)), np.zeros(len(B)), _need(self.gamma, "RBF") * LOG2_E)
-        return values
+        exponents = A.squared_distances(B)
+        exponents *= exponents.dtype.type(-_need(self.gamma, "RBF"))
+        return np.exp(exponents, out=exponents)
 
     def float32_errors(self, A: Vectors, longest: float | None = None) -> Array:
         return self._errors(A, FLOAT32_UNIT, longest)
