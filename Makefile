@@ -30,7 +30,7 @@ demo: .venv/with-plots
 
 test: .venv/with-test
 	$(BIN)/python -m pytest $(TESTERS)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/unit --ignore tests/unit/decomposition -q -m "not large" $(TESTERS)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/unit --ignore tests/unit/decomposition --ignore tests/unit/gram -q -m "not large" $(TESTERS)
 
 lint: .venv/with-lint .venv/with-test
 	$(BIN)/ruff check .
