@@ -29,5 +29,5 @@ def certify(problem: Any, point: Point | Array, *, exact: bool = False) -> Certi
     Of a kernel machine ``point`` may also be the notes' multipliers alpha >= 0, an array. Multipliers outside the
     constraints are first brought inside. With ``exact`` every kernel value is float64.
     """
-    point = point if isinstance(point, Point) else problem.point_of(point)
+    point = point._replace(scores=None) if isinstance(point, Point) else problem.point_of(point)
     return prove(problem, point, exact=exact).certificate

@@ -63,7 +63,7 @@ def source_stamp(root: pathlib.Path) -> str:
 
 
 STAMP = source_stamp(pathlib.Path(__file__).parents[1])
-LONG = 1.0  # seconds
+LONG = 1.0  # seconds of compiling from which on it is announced
 ANNOUNCED = (
     "maxmargin: compiling loops for this machine, which takes some seconds and is kept for later runs. "
     "(The command 'maxmargin warmup' does it ahead of time.)"
@@ -107,11 +107,11 @@ def jit(*, reductions: bool = False, inline: bool = False, brief: bool = False) 
 class Compiled(CPUDispatcher):
     """A function that is compiled, or its machine code loaded, when arguments of new types come."""
 
+    made: ClassVar[int] = 0  # functions that this process compiled, each time it was for new types
+
     def enable_caching(self) -> None:
         with suppress(RuntimeError):  # "no locator available": nowhere to look for files, so compile in every process
             self._cache = CheckedCache(self.py_func)
-
-    made: ClassVar[int] = 0  # functions that this process compiled, each time it was for new types
 
     def compile(self, sig: Any) -> Any:
         """Compile or load to the end: numba registers pieces on the way, and fails where one is registered already."""

@@ -100,7 +100,7 @@ class KernelValues:
         """K(left, right), in this thread's scratch memory, by the faster way."""
         if not self._across(left, right):
             return self.tile(left, right)
-        out = scratch("turned", (len(left), len(right)), self.dtype)
+        out = scratch("across", (len(left), len(right)), self.dtype)
         scatter_across(self.tile(right, left), out, np.arange(len(left)), 0)
         return out
 

@@ -8,16 +8,16 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.core import rows as storage
-from maxmargin.core.rows import Array, DenseRows, Index
-from maxmargin.core.sparsity import DEARER, TURNED_WIDTH, sparse_rows, usual_row
+from maxmargin.core.rows import Array, CsrRows, DenseRows, Index
+from maxmargin.core.sparsity import DEARER, TURNED_WIDTH
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.points import Points, Vectors, centre_of, narrow
+from maxmargin.kernels.points import Points, Vectors, narrow
 from maxmargin.problems.sizes import SMALL_ROWS
 
 FLOAT32_SHARE = 0.1
 FLOAT32_POINTS = 0.99
 # Nanoseconds of one thread for a kernel value: a constant (exponential, traffic) and a part per feature (BLAS), as
-# measured on AVX-512; float64 takes 2.5 times as long. They only choose sizes of first working sets.
+# measured on AVX-512; float64 takes 2.5 times as long. They choose sizes of first working sets, and what is stored.
 VALUE_NS, FEATURE_NS, FLOAT64_NS_FACTOR, FUNCTION_NS = 0.4, 0.0145, 2.5, 1000.0
 DIFFERENCES_NS, DIFFERENCE_NS = 5.5, 0.2  # the same for float64 values by differences of the rows
 INDEXED_DEARER = 10.0  # times what BLAS takes for a column: an entry that is looked up in an inverted index
@@ -37,7 +37,7 @@ class Source:
         self.float32_errors: Array | None = None
         self.dtype = np.dtype(np.float32 if accuracy > 0 and X.shape[0] > SMALL_ROWS else np.float64)
         self._centre: Array | None = None
-        if self.dtype == np.float64 or not (self._sparse_serves(accuracy) or self._dense_serves(accuracy)):
+        if self.dtype == np.float64 or not self._float32_serves(accuracy):
             self.dtype = np.dtype(np.float64)
             self.points, self._centre = kernel.placed(self._form(X))
         with np.errstate(over="ignore"):
@@ -85,22 +85,19 @@ class Source:
     def _form(self, X: Any) -> Any:
         return X.toarray() if self._densify else X
 
-    def _sparse_serves(self, accuracy: float) -> bool:
-        """Whether float32 rows without what is usual pay and are good enough. Sets: points, centre, float32_errors."""
-        form = self._form(self._X) if self.kernel.translation_invariant else self._X
-        usual = usual_row(form) if self.kernel.translation_invariant else None
-        if usual is None:
-            return False
-        self._centre, self.points = usual, self.kernel.prepare(sparse_rows(form, usual), np.float32)
-        return self._float32_serves(accuracy)
-
-    def _dense_serves(self, accuracy: float) -> bool:
-        """Whether float32 rows about their mean are good enough. Sets: points, centre, float32_errors."""
-        self._centre = centre_of(self._form(self._X)) if self.kernel.translation_invariant else None
-        self.points = self._prepare(self._X, np.float32)
-        return self._float32_serves(accuracy)
-
     def _float32_serves(self, accuracy: float) -> bool:
+        """Whether float32 points are good enough, sparse ones or at least dense ones. Sets: what ``_try`` sets."""
+        form = self._form(self._X)
+        if self._try(form, True, accuracy):
+            return True
+        became_sparse = isinstance(self.points, Vectors) and sparse.issparse(form) != isinstance(
+            self.points.rows, CsrRows
+        )
+        return became_sparse and self._try(form, False, accuracy)
+
+    def _try(self, form: Any, sparsely: bool, accuracy: float) -> bool:
+        """Whether these float32 points are good enough. Sets: points, centre, float32_errors."""
+        self.points, self._centre = self.kernel.roughly_placed(form, sparsely)
         self.float32_errors = self.kernel.float32_errors(self.points)
         return self.float32_errors is not None and float32_serves(self.float32_errors, accuracy)
 

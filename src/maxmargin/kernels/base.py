@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.core.rows import Array
+from maxmargin.core.sparsity import sparse_rows, usual_row
 from maxmargin.kernels.points import Points, as_objects, centre_of, holds_objects, vectors
 
 # Relative error of kernel values from which on they are worked out by differences. Points whose float32 values serve
@@ -92,6 +93,19 @@ class Kernel(ABC):
         if centre is None or not points.cancels:
             return points, centre
         return replace(vectors(X, np.float64), cancels=True), None
+
+    def roughly_placed(self, X: Any, sparsely: bool = True) -> tuple[Points, Array | None]:
+        """The points of ``X`` in float32, and the centre from which they and all others are seen.
+
+        That is the usual row, which leaves sparse ones, where these pay and ``sparsely`` allows it; else their mean.
+        """
+        if not (self.translation_invariant and X.shape[0]):
+            return self.prepare(X, np.float32), None
+        usual = usual_row(X) if sparsely else None
+        if usual is not None:
+            return self.prepare(sparse_rows(X, usual), np.float32), usual
+        centre = centre_of(X)
+        return self.prepare(X, np.float32, centre), centre
 
     def float64_error(self, A: Any) -> float:
         """A bound on the relative error of float64 values between points of A, beyond that of usual arithmetic."""

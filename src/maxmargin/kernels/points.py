@@ -49,15 +49,13 @@ class Vectors:
         """The matrix of inner products, by BLAS where both sides are dense. Writes: out, where given."""
         if isinstance(self.rows, DenseRows) and isinstance(other.rows, DenseRows):
             return np.matmul(self.rows.values, other.rows.values.T, out=out)
-        if isinstance(self.rows, CsrRows) and self.rows.width <= TURNED_WIDTH:
-            out = np.empty((len(self), len(other)), self.dtype) if out is None else out
-            sparsity.products(self.rows, other.rows, out)
-            return out
-        index = other.columns if isinstance(self.rows, CsrRows) else None
-        if index is None:
-            return self._tile(other, storage.inner_products)
         out = np.empty((len(self), len(other)), self.dtype) if out is None else out
-        storage.products_by_column(self.rows, index, out)
+        if isinstance(self.rows, CsrRows) and self.rows.width <= TURNED_WIDTH:
+            sparsity.products(self.rows, other.rows, out)
+        elif isinstance(self.rows, CsrRows) and other.columns is not None:
+            storage.products_by_column(self.rows, other.columns, out)
+        else:
+            storage.inner_products(self.rows, other.rows, np.zeros(storage.width(self.rows)), out)
         return out
 
     @cached_property
@@ -69,7 +67,9 @@ class Vectors:
         """The matrix of city-block distances."""
         if self.cancels or other.cancels:
             return self._differences(other, False)
-        return self._tile(other, storage.l1_distances)
+        out = np.empty((len(self), len(other)), self.dtype)
+        storage.l1_distances(self.rows, other.rows, np.zeros(storage.width(self.rows)), out)
+        return out
 
     def squared_distances(self, other: Vectors) -> Array:
         """The matrix of squared Euclidean distances, by differences: for points that cancel."""
@@ -81,11 +81,6 @@ class Vectors:
             left, right = (storage.dense_rows(rows) for rows in (left, right))
         out = np.empty((len(self), len(other)), self.dtype)
         storage.distances(left, right, squared, out)
-        return out
-
-    def _tile(self, other: Vectors, loop: Any) -> Array:
-        out = np.empty((len(self), len(other)), self.dtype)
-        loop(self.rows, other.rows, np.zeros(storage.width(self.rows)), out)
         return out
 
     @property

@@ -19,12 +19,11 @@ from maxmargin.core.blas import blas_held
 from maxmargin.core.buffers import scratch
 from maxmargin.core.equal_rows import find_equal_among_many
 from maxmargin.core.rows import Array, as_dense
-from maxmargin.core.sparsity import sparse_rows, usual_row
 from maxmargin.core.threads import thread_map
 from maxmargin.gram.source import FLOAT32_SHARE
 from maxmargin.gram.tiles import add_rows
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.points import Entries, Points, Vectors, centre_of, narrow
+from maxmargin.kernels.points import Entries, Points, Vectors, narrow
 from maxmargin.multiclass import one_vs_one as ovo
 
 ROWS = 512
@@ -122,27 +121,20 @@ class VectorScorer(Scorer):
         # Of one machine they are summed in float64, by the loop that fits use: another would have to be loaded first.
         self.rough_coef = coef if len(coef) == 1 else coef.astype(np.float32)
         self._narrow = sparse.issparse(vectors) and narrow(storage.rows_of(sparse.csr_array(vectors), np.float64))
-        self._usual = self._longest = None
-        self.rough = self._rough() if expansion.float32 else None
+        self.rough, self._centre = self._rough() if expansion.float32 else (None, None)
+        self._longest = 0.0 if self.rough is None else float(np.sqrt(self.rough.squares.max(initial=0.0)))
 
     @cached_property
     def exact(self) -> tuple[Points, Array | None]:
         """The support vectors in float64, and from where they are seen; made when first asked for."""
         return self.kernel.placed(self._form(self.vectors))
 
-    def _rough(self) -> Points | None:
-        """The support vectors in float32, where that has an error bound. Sets: usual, longest."""
-        kernel, form = self.kernel, self._form(self.vectors)
-        usual = usual_row(form) if kernel.translation_invariant else None
-        if usual is not None:
-            self._usual, points = usual, kernel.prepare(sparse_rows(form, usual), np.float32)
-        else:
-            self._usual = centre_of(form) if kernel.translation_invariant and form.shape[0] else None
-            points = kernel.prepare(form, np.float32, self._usual)
-        if not isinstance(points, Vectors) or kernel.float32_errors(points) is None:
-            return None
-        self._longest = float(np.sqrt(points.squares.max(initial=0.0)))
-        return points
+    def _rough(self) -> tuple[Vectors | None, Array | None]:
+        """The support vectors in float32, where that has an error bound, and from where they are seen."""
+        points, centre = self.kernel.roughly_placed(self._form(self.vectors))
+        if not isinstance(points, Vectors) or self.kernel.float32_errors(points) is None:
+            return None, None
+        return points, centre
 
     def sums(self, X: Any, n_jobs: int) -> Array:
         """See ``Scorer``."""
@@ -154,7 +146,7 @@ class VectorScorer(Scorer):
             part = slice(first, min(first + step, n))
             rows = np.arange(part.start, part.stop)
             if self.rough is not None:
-                points = self.kernel.prepare(self._form(X[part]), np.float32, self._usual)
+                points = self.kernel.prepare(self._form(X[part]), np.float32, self._centre)
                 _add(self.kernel, self.rough, points, self.edges, self.rough_coef, out[:, :, part])
                 errors = self.kernel.float32_errors(points, self._longest)
                 assert errors is not None

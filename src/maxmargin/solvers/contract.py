@@ -101,9 +101,9 @@ class Problem(Protocol):
 class Solver(ABC):
     """One solve in progress: made of a problem, a start and options, it takes steps until it thinks that it is done.
 
-    A solver is believed only when the certificate, recomputed from its point alone, agrees. Facts that the loop goes by
-    are declared here and never guessed from a name. Numbers that overflow are an ``Overflow``, anywhere, and what only
-    its constructor can find out of ``refuses`` is a ``Refused``: the next solver then takes over.
+    A solver is believed only when the certificate, which recomputes whatever could change it, agrees. Facts that the
+    loop goes by are declared here and never guessed from a name. Numbers that overflow are an ``Overflow``, anywhere,
+    and what only its constructor can find out of ``refuses`` is a ``Refused``: the next solver then takes over.
     """
 
     name: ClassVar[str]

@@ -177,8 +177,7 @@ class SMO(Solver):
             if not self._running or len(working) == problem.n:
                 self._running, self.beta[working] = None, beta
             raise
-        change = beta - self.beta[working]
-        changed = bool(change.any())
+        changed = not np.array_equal(beta, self.beta[working])
         if self._running and changed:
             self._follow(working, beta, K)
         else:
@@ -209,13 +208,13 @@ class SMO(Solver):
         problem, running, change = self.problem, self._running, beta - self.beta[working]
         assert running is not None
         above, below = np.zeros((2, problem.n))
-        moved = change != 0.0
         if len(working) == problem.n:
             for side, sums in ((change > 0.0, above), (change < 0.0, below)):
                 here = np.zeros(problem.n)
                 apply_change(K, np.where(side, -change, 0.0), here)
                 sums[working] = here
         else:
+            moved = change != 0.0
             rows = working[moved]
             problem.gram.accumulate(rows, change[moved], above, self._lasting(rows, beta[moved]), below)
         self._running = None  # Ctrl-C may come between two lines
