@@ -1,8 +1,10 @@
-"""Linear machines: what we certify, and the time to a relative suboptimality of 1e-4, ours and the peers'.
+"""Linear machines: what we certify, and the time to a relative gap of 1e-4, ours and the peers'.
 
-Every peer minimises the same objective (the bias is part of the norm). It runs over tol = 1e-1, 1e-2, ... until its
-model is within 1e-4 of the certified optimum; that run counts, and the best of several where it is short. A run that
-exceeds the cap is ended and counts with the cap, marked ">". We are treated in the same way.
+Everyone minimises the same objective (the bias is part of the norm). Ours is the time of a fit with tol = 1e-4, at the
+end of which the gap is proved. A peer proves nothing: it runs over tol = 1e-1, 1e-2, ... until its model is within 1e-4
+of the certified optimum, and only that run counts. Times are those of the first fit in a fresh process, after a tiny
+one that loads libraries and starts threads, and the best of several processes where they are short. A run that exceeds
+the cap is ended and counts with the cap, marked ">"; so does one that takes ``AHEAD`` times as long as ours.
 """
 
 import json
@@ -21,8 +23,8 @@ GOAL = 1e-4
 CERTIFIED = 1e-6
 COSTS = (0.01, 1.0, 100.0)
 LOSSES = ("hinge", "squared_hinge")
-REPEATS = 3
-SHORT = 2.0  # seconds: runs up to here are repeated
+SHORT = 2.0  # seconds: runs up to here are measured in fresh processes, several times
+AHEAD, LEAST_CAP = 20.0, 5.0  # of our time, and seconds: enough to know how far ahead we are
 DENSE = ("covtype", "skin_nonskin", "mnist", "madelon", "generated")
 US = comparison.US
 
@@ -41,6 +43,14 @@ class Peer:
         answer = self._answer(None)
         assert answer is not None
         self.missing = answer.get("missing")
+
+    def first_fit(self, cap: float, **told: Any) -> float:
+        """Seconds of the first fit in a process of its own, after the tiny one; infinite where it exceeds the cap."""
+        fresh = Peer(self.name, self.path)
+        fresh.fit(cap, tiny=True, **told)
+        answer = fresh.fit(cap, **told)
+        fresh.close()
+        return answer["seconds"] if answer and "failed" not in answer else math.inf
 
     def _answer(self, cap: float | None) -> dict[str, Any] | None:
         """What the worker says: None where it says nothing in time, a failure where it ended."""
@@ -74,9 +84,9 @@ class Peer:
 
 
 def time_to_goal(peer: Peer, optimum: float, cap: float, **told: Any) -> dict[str, Any]:
-    """The earliest run over ``TOLS`` whose objective is within ``GOAL`` of the optimum."""
+    """The earliest run over ``TOLS`` whose objective is within ``GOAL`` of the optimum. Ours is one that proves it."""
     seen: dict[str, Any] = {"seconds": cap, "capped": True, "suboptimality": math.inf}
-    for tol in TOLS:
+    for tol in [GOAL] if peer.name == US else TOLS:
         answer = peer.fit(cap, tol=tol, **told)
         if answer is None or "failed" in answer:
             return seen | (answer or {})
@@ -115,13 +125,17 @@ def _one(name: str, loss: str, C: float, running: list[Peer], cap: float, repeat
     if proof is None:
         raise SystemExit(f"{name}, {loss}, C = {C}: no certificate within 10 minutes.")
     optimum = proof["objective"]
-    times = {peer.name: time_to_goal(peer, optimum, cap, loss=loss, C=C) for peer in running}
-    for _ in range(repeats - 1):
-        for peer in running:
-            seen = times[peer.name]
-            if not seen["capped"] and seen["seconds"] <= SHORT:
-                again = peer.fit(cap, loss=loss, C=C, tol=seen["tol"])
-                seen["seconds"] = min(seen["seconds"], again["seconds"] if again else math.inf)
+    ours = time_to_goal(us, optimum, cap, loss=loss, C=C)
+    enough = min(cap, max(LEAST_CAP, AHEAD * ours["seconds"]))
+    others = [peer for peer in running if peer is not us]
+    times = {US: ours} | {peer.name: time_to_goal(peer, optimum, enough, loss=loss, C=C) for peer in others}
+    short = [peer for peer in running if not times[peer.name]["capped"] and times[peer.name]["seconds"] <= SHORT]
+    first: dict[str, list[float]] = {peer.name: [] for peer in short}
+    for _ in range(repeats):
+        for peer in short:
+            first[peer.name].append(peer.first_fit(cap, loss=loss, C=C, tol=times[peer.name]["tol"]))
+    for peer, seconds in first.items():
+        times[peer] |= {"later": times[peer]["seconds"], "seconds": min(seconds)}
     return {"set": name, "loss": loss, "C": C, "proof": proof, "times": times}
 
 
@@ -173,7 +187,10 @@ def summary(lines: list[dict[str, Any]]) -> list[str]:
         if ratios(lines, [peer]):
             said.append(f"against {peer}: {mean(ratios(lines, [peer])):.2f}x")
     if ratios(lines, others):
-        said.append(f"against the best of these on every line: {mean(ratios(lines, others)):.2f}x")
+        said.append(
+            f"against the best of these on every line: {mean(ratios(lines, others)):.2f}x, "
+            f"least line {min(ratios(lines, others)):.2f}x"
+        )
     certified = sum(line["proof"]["gap"] <= CERTIFIED and not line["proof"]["warnings"] for line in lines)
     slowest = max(line["proof"]["seconds"] for line in lines)
     said.append(f"certified to {CERTIFIED:g} without a warning: {certified} of {len(lines)}; longest {slowest:.1f} s")
@@ -184,7 +201,7 @@ def markdown(lines: list[dict[str, Any]]) -> str:
     """The table of a run."""
     peers = list(dict.fromkeys(name for line in lines for name in line["times"] if name != US))
     table = [
-        "| set | loss | C | solver | passes | gap | s to 1e-6 certified | s to 1e-4 | " + " | ".join(peers) + " |",
+        f"| set | loss | C | solver | passes | gap | s to 1e-6 certified | s to 1e-4 certified | {' | '.join(peers)} |",
         "|---" * (8 + len(peers)) + "|",
     ]
     for line in lines:

@@ -456,3 +456,14 @@ def test_bad_input_says_what_was_wrong(name):
     act, words = BAD[name]
     with pytest.raises(ValueError, match=words):
         act()
+
+
+@pytest.mark.parametrize(("loss", "classes"), [("hinge", 2), ("squared_hinge", 3)])
+def test_rows_beyond_the_margin_cannot_be_missed_when_left_out(loss, classes):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < classes], y[y < classes]
+    machine = LinearSVC(loss=loss, C=0.1, tol=1e-8).fit(X, y)
+    decisions = machine.decision_function(X).reshape(len(y), -1)
+    signs = np.where(y[:, None] == np.arange(classes)[-decisions.shape[1] :], 1.0, -1.0)
+    inside = (signs * decisions <= 1.0 + 1e-6).any(axis=1)
+    assert machine.leave_one_out_bound_ == pytest.approx(inside.mean(), abs=1e-12)

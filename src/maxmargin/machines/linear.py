@@ -10,13 +10,13 @@ import numpy as np
 from maxmargin.certificates.screening import proved_zeros
 from maxmargin.core import limits
 from maxmargin.core.equal_rows import WIDE, find_equal, find_equal_among_many
-from maxmargin.core.rows import Array, rows_of
+from maxmargin.core.rows import Array
 from maxmargin.machines.plan import Crossed, Fitted, Job, LinearPlan, Machine
 from maxmargin.machines.running import CUT_SHORT, Solved, solve_jobs
 from maxmargin.machines.scoring import linear_decisions
 from maxmargin.machines.warm import KeptPoints
 from maxmargin.machines.watching import Observer, TimeShares, fold_watcher, observed, watcher
-from maxmargin.problems.design import Design
+from maxmargin.problems.design import design_of
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Point, Solution
 from maxmargin.solvers import solve
@@ -62,7 +62,7 @@ class _Work:
     def __init__(self, plan: LinearPlan, observers: Sequence[Observer]) -> None:
         self.plan, self.observers = plan, observers
         self.several = len(plan.jobs) > 1
-        self.design = Design(rows_of(plan.X, plan.X.dtype), plan.scale)
+        self.design = design_of(plan.X, plan.scale)
         if self.several:
             self.design.squared_norms()  # before the machines share it
 
@@ -82,7 +82,7 @@ class _Work:
         fold, X, seconds = job.folds[k], self.plan.X, shares.take(job.sizes[1 + k])
         rows = np.arange(X.shape[0]) if job.rows is None else job.rows
         if len(fold.left_out) and whole.status not in CUT_SHORT:
-            design = Design(rows_of(X[rows[fold.kept(len(rows))]], X.dtype), self.plan.scale)
+            design = design_of(X[rows[fold.kept(len(rows))]], self.plan.scale)
             watch = fold_watcher(self.observers, number, k)
             found = solve(fold.state(design), effort.options(Point(whole.point.v), seconds, watch), effort.solver)
         machine = self.machine(job, found.point)
@@ -92,7 +92,7 @@ class _Work:
         """What a job is to solve."""
         if job.rows is None:
             return job.state(self.design.shared(1 if self.several else self.plan.effort.n_jobs))
-        return job.state(Design(rows_of(self.plan.X[job.rows], self.plan.X.dtype), self.plan.scale))
+        return job.state(design_of(self.plan.X[job.rows], self.plan.scale))
 
     def machine(self, job: Job, point: Point) -> Machine:
         """The decision functions of weights v = (w, v_0): b = scale v_0."""

@@ -10,19 +10,45 @@ the same bits for every number of threads.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from maxmargin.core import limits
 from maxmargin.core.buffers import scratch
 from maxmargin.core.jit import generic, jit
-from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows, as_csr, count, row_axpy, row_dot, squared_norms, width
+from maxmargin.core.rows import (
+    Array,
+    CsrRows,
+    DenseRows,
+    Rows,
+    as_csr,
+    count,
+    row_axpy,
+    row_dot,
+    rows_of,
+    squared_norms,
+    width,
+)
 from maxmargin.core.threads import thread_map
 
 CHUNK_ENTRIES = 1 << 18  # stored entries of a chunk: about a megabyte, so that a second look finds it in the cache
+# Looked-up entries up to which X is one chunk: such a pass takes half a millisecond, and no less on two threads, which
+# hand Python's lock to each other at the begin and the end of every chunk.
+ONE_CHUNK = 1 << 19
+DENSE_SHARE = 0.25  # of the entries: a stored one takes four times as long as one of a dense row, and twice the memory
 BLOCK_ROWS = 1024  # rows of a block of a Gram matrix: scaled and widened to float64 in scratch memory
+PART_SUMS = 2_000_000  # that a part of a Hessian takes, each a nanosecond: shorter parts are not worth another thread
+BLAS_SUMS = 20.0  # of BLAS on dense blocks, in the time of one sum at a place that is looked up
 OUTER_COLUMNS = 4096  # columns of a part of A A': a product of few rows with this many takes some milliseconds
+
+
+def design_of(X: Any, scale: float, n_jobs: int = 1) -> Design:
+    """The design of an array or CSR matrix, whose memory is read where it is; much filled CSR is made dense."""
+    filled = sparse.issparse(X) and X.nnz > DENSE_SHARE * X.shape[0] * X.shape[1]
+    return Design(rows_of(X.toarray() if filled else X, X.dtype), scale, n_jobs)
 
 
 class Design:
@@ -36,7 +62,8 @@ class Design:
         self._norms: Array | None = None
         entries = rows.values.size if isinstance(rows, DenseRows) else len(rows.data)
         self.entries = entries
-        size = max(64, int(CHUNK_ENTRIES * self.n / max(entries, 1)))
+        short = entries <= (ONE_CHUNK if self.sparse else ONE_CHUNK / DENSE_SHARE)
+        size = max(64, self.n if short else int(CHUNK_ENTRIES * self.n / max(entries, 1)))
         # A chunk's part of X' beta has d numbers: few chunks where d is large.
         size = max(size, 4 * self.features // max(1, entries // max(self.n, 1)))
         self.chunks = [slice(first, min(first + size, self.n)) for first in range(0, self.n, size)]
@@ -75,60 +102,53 @@ class Design:
     def combine(self, beta: Array) -> Array:
         """A' beta; rows with beta_i = 0 are not read."""
 
-        def part(c: slice) -> Array:
-            sums = np.zeros(self.d)
+        def part(c: slice, sums: Array) -> None:
             total = _combine(self.rows, c.start, c.stop, beta, sums)
             if self.scale:
                 sums[-1] = self.scale * total
-            return sums
 
         self.passes += np.count_nonzero(beta) / max(self.n, 1)
-        return _added(thread_map(part, self.chunks, self.n_jobs), self.d)
+        return self._added(part, self.chunks, self.d)
 
     def combine_and_sizes(self, beta: Array) -> tuple[Array, Array]:
         """A' beta, and the sums |A|' |beta| of the absolute terms of each entry."""
 
-        def part(c: slice) -> Array:
-            sums = np.zeros((2, self.d))
+        def part(c: slice, sums: Array) -> None:
             total, size = _combine_and_sizes(self.rows, c.start, c.stop, beta, sums[0], sums[1])
             if self.scale:
                 sums[:, -1] = self.scale * total, abs(self.scale) * size
-            return sums
 
         self.passes += np.count_nonzero(beta) / max(self.n, 1)
-        both = _added(thread_map(part, self.chunks, self.n_jobs), (2, self.d))
+        both = self._added(part, self.chunks, 2, self.d)
         return both[0], both[1]
 
     def weighted_product(self, index: Array, kappa: Array, v: Array) -> Array:
         """A_J' diag(kappa_J) A_J v for the rows J in ``index``."""
         w, shift = v[: self.features], self._shift(v)
 
-        def part(piece: Array) -> Array:
-            sums = np.zeros(self.d)
+        def part(piece: Array, sums: Array) -> None:
             total = _weighted_product(self.rows, piece, kappa, w, shift, sums)
             if self.scale:
                 sums[-1] = self.scale * total
-            return sums
 
         self.passes += len(index) / max(self.n, 1)
-        return _added(thread_map(part, self._pieces(index), self.n_jobs), self.d)
+        return self._added(part, self._pieces(index), self.d)
 
     def gram(self, index: Array, kappa: Array) -> Array:
-        """A_J' diag(kappa_J) A_J, d x d."""
-        work: Any = _outer_gram if self._outer_is_cheaper() else _block_gram
+        """A_J' diag(kappa_J) A_J, d x d: its upper triangle. kappa may be of both signs."""
+        outer = self._outer_is_cheaper()
+        work: Any = _outer_gram if outer else _block_gram
+        falls = index[:0] if outer else index[kappa[index] < 0.0]
+        if len(falls):  # blocks are multiplied by sqrt(kappa)
+            return self.gram(index[kappa[index] > 0.0], kappa) - self.gram(falls, -kappa)
 
-        def part(piece: Array) -> Array:
-            sums = np.zeros((self.d, self.d))
+        def part(piece: Array, sums: Array) -> None:
             work(self.rows, piece, kappa, self.scale, sums)
-            return sums
 
-        parts = -(-len(index) // self._rows_of_a_part())
-        pieces = [index[len(index) * k // parts : len(index) * (k + 1) // parts] for k in range(parts)]
+        size = self._rows_of_a_part()
+        pieces = [index[first : first + size] for first in range(0, len(index), size)]
         self.passes += len(index) / max(self.n, 1)
-        H = _added(thread_map(part, pieces, self.n_jobs), (self.d, self.d))
-        if self._outer_is_cheaper():  # the lower triangle was filled
-            H += np.tril(H, -1).T
-        return H
+        return self._added(part, pieces, self.d, self.d)
 
     def outer_gram(self) -> Array:
         """A A', n x n in float64, for few rows."""
@@ -142,10 +162,18 @@ class Design:
             product += some @ some.T
         return product
 
-    def _outer_is_cheaper(self) -> bool:
-        """Whether outer products of the stored entries beat BLAS on dense blocks, 20 times faster an operation."""
+    def gram_passes(self) -> float:
+        """About how many passes over the rows a ``gram`` of all of them takes, and the factoring of it."""
+        return (self.n * min(self._gram_sums()) + self.d**3 / (3.0 * BLAS_SUMS)) / max(self.entries, 1)
+
+    def _gram_sums(self) -> tuple[float, float]:
+        """Sums for each row of a ``gram``: outer products of the stored entries, and BLAS on dense blocks."""
         stored = self.entries / max(self.n, 1)
-        return self.sparse and 0.5 * stored**2 < 2.0 * self.d + self.d**2 / 20.0
+        return 0.5 * stored**2 if self.sparse else np.inf, 2.0 * self.d + self.d**2 / BLAS_SUMS
+
+    def _outer_is_cheaper(self) -> bool:
+        outer, blocks = self._gram_sums()
+        return outer < blocks
 
     def squared_norms(self) -> Array:
         """||a_i||^2; computed once, also for those that share the rows (``shared``)."""
@@ -162,36 +190,35 @@ class Design:
     def column_squares(self, index: Array, kappa: Array) -> Array:
         """sum_i kappa_i a_ij^2 over the rows in ``index``."""
 
-        def part(piece: Array) -> Array:
-            sums = np.zeros(self.d)
+        def part(piece: Array, sums: Array) -> None:
             total = _column_squares(self.rows, piece, kappa, sums)
             if self.scale:
                 sums[-1] = self.scale**2 * total
-            return sums
 
         self.passes += len(index) / max(self.n, 1)
-        return _added(thread_map(part, self._pieces(index), self.n_jobs), self.d)
+        return self._added(part, self._pieces(index), self.d)
+
+    def _added(self, work: Callable[[Any, Array], None], pieces: list[Any], *shape: int) -> Array:
+        """The sum of what ``work`` writes for each piece into zeros of this shape, added in order."""
+        parts = [(piece, np.zeros(shape)) for piece in pieces]  # here: a thread would wait for Python's lock
+        thread_map(lambda part: work(*part), parts, self.n_jobs)
+        sums = parts[0][1] if parts else np.zeros(shape)
+        for _, part in parts[1:]:
+            sums += part
+        return sums
 
     def _shift(self, v: Array) -> float:
         return float(self.scale * v[-1]) if self.scale else 0.0
 
     def _rows_of_a_part(self) -> int:
-        """A part costs the d^2 sums of a matrix of its own, so it has at least 16 rows for each of d columns."""
-        return max(16 * self.d, 4 * BLOCK_ROWS)
+        """Rows of a part of a ``gram``. A part has d^2 sums of its own: it has at least 16 rows for each column."""
+        return max(16 * self.d, 4 * BLOCK_ROWS, int(PART_SUMS / max(1.0, min(self._gram_sums()))))
 
     def _pieces(self, index: Array) -> list[Array]:
         if not len(index):
             return []
         size = self.chunks[0].stop
         return [index[first : first + size] for first in range(0, len(index), size)]
-
-
-def _added(parts: list[Array], shape: int | tuple[int, int]) -> Array:
-    if not parts:
-        return np.zeros(shape)
-    for part in parts[1:]:
-        parts[0] += part
-    return parts[0]
 
 
 @jit(reductions=True)
@@ -356,16 +383,16 @@ def _scaled_rows(rows, index, kappa, scale, out):
 
 @jit()
 def _outer_gram(rows, index, kappa, scale, out):
-    """out += kappa_i a_i a_i', its lower triangle: columns of a row are in ascending order. Writes: out."""
+    """out += kappa_i a_i a_i', its upper triangle: columns of a row are in ascending order. Writes: out."""
     last = len(out) - 1
     for i in index:
         first, end = rows.indptr[i], rows.indptr[i + 1]
         for p in range(first, end):
             left = kappa[i] * rows.data[p]
             row = out[rows.indices[p]]
-            for q in range(first, p + 1):
+            for q in range(p, end):
                 row[rows.indices[q]] += left * rows.data[q]
         if scale != 0.0:
             for p in range(first, end):
-                out[last, rows.indices[p]] += kappa[i] * scale * rows.data[p]
+                out[rows.indices[p], last] += kappa[i] * scale * rows.data[p]
             out[last, last] += kappa[i] * scale * scale

@@ -229,7 +229,7 @@ class Solution(NamedTuple):
     """A point with its status, proof and history.
 
     ``solver`` is the name of the one that ended the solve, ``reason`` why it ran, ``passes`` how often all rows (or all
-    kernel values) were read.
+    kernel values) were read. ``scores`` are those that the proof worked out, None where it was given up.
     """
 
     point: Point
@@ -240,6 +240,7 @@ class Solution(NamedTuple):
     solver: str
     reason: str
     passes: float
+    scores: Any = None
 
     @property
     def beta(self) -> Array:

@@ -9,14 +9,13 @@ import numpy as np
 from maxmargin import checks
 from maxmargin.certificates.linear import best_bias, rounding, row_multipliers
 from maxmargin.checks import Rule
-from maxmargin.core.rows import rows_of
 from maxmargin.estimators.linear.linear_svc import LinearSVC
 from maxmargin.estimators.linear.rules import LINEAR_RULES
 from maxmargin.estimators.plans.linear import bias_entry
 from maxmargin.estimators.plans.reductions import reduction_of
 from maxmargin.losses import Logistic, SquaredHinge
 from maxmargin.problems.box import Bias
-from maxmargin.problems.design import Design
+from maxmargin.problems.design import design_of
 from maxmargin.problems.linear import LinearProblem
 
 _LOSSES = {"squared_hinge": SquaredHinge(), "logistic": Logistic(), "log": Logistic()}
@@ -75,7 +74,7 @@ def l1_min_c(
     names, labels = np.unique(given, return_inverse=True)
     checks.at_least_two(names, "l1_min_c")
     bias = Bias.of(fit_intercept)
-    design = Design(rows_of(rows, rows.dtype), bias_entry(machine, bias))
+    design = design_of(rows, bias_entry(machine, bias))
     chosen = _LOSSES[loss] if isinstance(loss, str) else loss
     costs = np.ones(design.n)
     tasks = reduction_of(machine, len(names)).tasks(labels)

@@ -92,9 +92,10 @@ class _Best:
         return self.proof is not None and self._within(self.proof.certificate)
 
     def keep(self, proof: Proof) -> None:
-        """Sets: proof, where this one says more. Its point is copied: solvers go on writing into theirs."""
+        """Sets: proof, where this one says more. It is copied: solvers go on writing into their points and scores."""
         if self.proof is None or self._rank(proof.certificate) < self._rank(self.proof.certificate):
-            self.proof = Proof(proof.point.copied(), proof.certificate)
+            scores = None if proof.scores is None else proof.scores.copy()
+            self.proof = Proof(proof.point.copied(), proof.certificate, scores)
 
     def _within(self, certificate: Certificate) -> bool:
         return self.problem.optimality_error(certificate) <= self.tol
@@ -284,7 +285,7 @@ class _Solve:
         if self.best.proved and status in (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.STALLED):
             status = Status.CONVERGED  # small problems go on beyond tol; what was asked for is there
         assert self.best.proof is not None
-        point, certificate, _ = self.best.proof
+        point, certificate, scores = self.best.proof
         if self._is_useless(certificate):
             raise ValueError(OVERFLOW)
         return Solution(
@@ -296,6 +297,7 @@ class _Solve:
             solver=self.stage.solver.name,
             reason=self.stage.reason,
             passes=self.problem.passes,
+            scores=scores,
         )
 
     def _is_useless(self, certificate: Certificate) -> bool:

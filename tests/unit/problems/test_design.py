@@ -8,7 +8,7 @@ from maxmargin.core.rows import rows_of
 from maxmargin.losses import Hinge
 from maxmargin.problems import design
 from maxmargin.problems import design as module
-from maxmargin.problems.design import Design
+from maxmargin.problems.design import Design, design_of
 from tests.linear_helpers import data
 
 
@@ -24,6 +24,7 @@ def made(kind, dtype, n=300, d=7, scale=2.0, n_jobs=1):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("scale", [0.0, 1.0, 2.5])
 def test_products(kind, dtype, scale, monkeypatch):
+    monkeypatch.setattr(module, "ONE_CHUNK", 0)
     monkeypatch.setattr(module, "CHUNK_ENTRIES", 256)
     design, A = made(kind, dtype, scale=scale)
     rng = np.random.default_rng(4)
@@ -33,7 +34,9 @@ def test_products(kind, dtype, scale, monkeypatch):
     np.testing.assert_allclose(design.scores(v), A @ v, atol=1e-12)
     np.testing.assert_allclose(design.combine(beta), A.T @ beta, atol=1e-12)
     H = (A.T * kappa) @ A
-    np.testing.assert_allclose(design.gram(index, kappa), H, atol=1e-10)
+    np.testing.assert_allclose(np.triu(design.gram(index, kappa)), np.triu(H), atol=1e-10)
+    signed = kappa * np.where(np.arange(len(A)) % 3, 1.0, -1.0)
+    np.testing.assert_allclose(np.triu(design.gram(index, signed)), np.triu((A.T * signed) @ A), atol=1e-10)
     np.testing.assert_allclose(design.weighted_product(index, kappa, v), H @ v, atol=1e-10)
     np.testing.assert_allclose(design.column_squares(index, kappa), np.diag(H), atol=1e-10)
     np.testing.assert_allclose(design.squared_norms(), (A**2).sum(axis=1), atol=1e-5 if dtype == np.float32 else 1e-10)
@@ -43,6 +46,7 @@ def test_products(kind, dtype, scale, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_the_number_of_threads_changes_no_bit(kind, monkeypatch):
+    monkeypatch.setattr(module, "ONE_CHUNK", 0)
     monkeypatch.setattr(module, "CHUNK_ENTRIES", 256)
     rng = np.random.default_rng(5)
     beta, kappa = rng.normal(size=3000), rng.random(3000)
@@ -90,3 +94,14 @@ def test_passes(kind):
     np.testing.assert_allclose(blocks[0], blocks[1], atol=1e-12)
     wanted = np.hstack([X[index], np.full((len(index), 1), 2.0)]) * np.sqrt(kappa[index])[:, None]
     np.testing.assert_allclose(blocks[0], wanted, atol=1e-12)
+
+
+def test_much_filled_sparse_rows_are_made_dense():
+    A = np.random.default_rng(6).normal(size=(40, 5)) * (np.arange(200).reshape(40, 5) % 3 > 0)
+    assert not design_of(sparse.csr_array(A), 1.0).sparse
+    thin = A * (np.arange(200).reshape(40, 5) % 7 == 1)
+    assert design_of(sparse.csr_array(thin), 1.0).sparse
+    v = np.arange(6.0)
+    expected = A @ v[:5] + v[5]
+    np.testing.assert_allclose(design_of(sparse.csr_array(A), 1.0).scores(v), expected, atol=1e-12)
+    np.testing.assert_allclose(design_of(A, 1.0).scores(v), expected, atol=1e-12)

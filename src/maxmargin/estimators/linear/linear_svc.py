@@ -270,7 +270,7 @@ class LinearSVC(Hyperplanes, Probable, ClassifierMixin, SparseCoefMixin, LinearM
 
         def more(fitted: Fitted) -> Attributes:
             loss = None if is_joint(self) else class_loss(self.loss)
-            found = {"leave_one_out_bound_": open_share(rows, reduction, fitted.machines, loss)}
+            found = {"leave_one_out_bound_": open_share(rows, reduction, fitted, loss)}
             if not rows.folds.number:
                 return found
             machines = linear_folds(fitted, rows.folds.number)

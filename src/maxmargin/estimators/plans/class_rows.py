@@ -13,7 +13,7 @@ from maxmargin.estimators.plans.folds import Folds, given_folds, no_folds, own_f
 from maxmargin.estimators.plans.linear import cost_of
 from maxmargin.estimators.plans.reductions import is_joint, refuse_zero_weights
 from maxmargin.losses.base import is_flat
-from maxmargin.machines import Machine
+from maxmargin.machines import Fitted
 from maxmargin.machines.linear import few_merged
 from maxmargin.machines.scoring import linear_decisions
 from maxmargin.multiclass import Reduction
@@ -50,18 +50,19 @@ def read_class_rows(estimator: Any, X: Any, y: Array, weights: Array, classes: C
     return ClassRows(X, labels, weights, cost_of(estimator, weights) * classes.factors[labels] * weights, folds)
 
 
-def open_share(rows: ClassRows, reduction: Reduction, machines: list[Machine], loss: Any) -> float:
+def open_share(rows: ClassRows, reduction: Reduction, fitted: Fitted, loss: Any) -> float:
     """The share of the weight of rows whose loss is not flat in some machine: only those can be missed when left out.
 
-    ``loss`` is that of machines with two sides, None for a joint one, whose loss is flat for a lead of 1.
+    ``loss`` is that of machines with two sides, None for a joint one, whose loss is flat for a lead of 1. Without a
+    proof nothing is known of a row.
     """
     open_rows = np.zeros(len(rows.labels), bool)
     if loss is None:
-        scores = np.hstack([linear_decisions(rows.X, machine.weights, machine.biases) for machine in machines])
+        (machine,) = fitted.machines
+        scores = linear_decisions(rows.X, machine.weights, machine.biases)
         open_rows = reduction.leads(scores)[np.arange(len(rows.labels)), rows.labels] < 1.0
     else:
-        for task, machine in zip(reduction.tasks(rows.labels), machines, strict=True):
+        for task, solution in zip(reduction.tasks(rows.labels), fitted.solutions, strict=True):
             some = slice(None) if task.rows is None else task.rows
-            scores = linear_decisions(rows.X[some], machine.weights, machine.biases).ravel()
-            open_rows[some] |= ~is_flat(loss, task.signs, scores)
+            open_rows[some] |= solution.scores is None or ~is_flat(loss, task.signs, solution.scores)
     return float(rows.weights @ open_rows / rows.weights.sum())

@@ -28,7 +28,7 @@ from maxmargin.problems.joint import LinearJoint
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Point, Proof
 from maxmargin.solvers.contract import Options, Solver
-from maxmargin.solvers.linear.coordinate import CACHED_ENTRIES, CALM, STEP_EPOCHS, WINDOW, shuffled
+from maxmargin.solvers.linear.coordinate import CALM, STEP_EPOCHS, run_length, shuffled
 
 STEP_WORK = 100_000_000  # stored entries times classes that one step of the driver may visit: tens of milliseconds
 ROUGH_TOL = 1e-5  # from here on weights are float32 where the rows are
@@ -88,7 +88,7 @@ class JointCD(Solver):
         self.squares = design.squared_norms()
         self._terms = Terms(design.rows, design.scale, problem.labels, problem.costs, self.squares, problem.loss)
         self.random = np.array([options.seed * 2 + 88172645463325252], np.uint64)
-        self._window = WINDOW if design.entries > CACHED_ENTRIES else max(1, problem.n)
+        self._run = run_length(design)
         self._go_on(options.tol)
 
     @property
@@ -122,13 +122,13 @@ class JointCD(Solver):
         problem, design = self.problem, self.problem.design
         everyone = len(self.order) == problem.n and int(self.candidates.counts.min()) == problem.n_classes
         kept, sums = _visit(
-            self._terms, self.order, self._window, self.slack, self.candidates, self.W, self.B, self.random
+            self._terms, self.order, self._run, self.slack, self.candidates, self.W, self.B, self.random
         )
         self.iterations += 1
         design.passes += len(self.order) / problem.n
         square = float(np.sum(self.W * self.W, dtype=np.float64))
         primal = 0.5 * square + sums[LOSSES]
-        self.order, self.slack = kept, sums[WORST]
+        self.order, self.slack = np.sort(kept), sums[WORST]
         if everyone:
             self.optimality_error, self._primal = sums[GAPS] / max(primal, 1e-300), primal
             self.objective = -0.5 * square - sums[CONJUGATES]
@@ -240,8 +240,8 @@ def _(rows, i, scale, chosen, change, W):
 
 
 @jit(reductions=True)
-def _visit(terms, order, window, slack, candidates, W, B, random):
-    """Visit the rows in ``order``; returns those kept for the next epoch, and sums.
+def _visit(terms, order, run, slack, candidates, W, B, random):
+    """Visit the rows in ``order``, an ascending one, by runs; returns those kept for the next epoch, and sums.
 
     These are the losses, conjugates and gaps of the visited rows and the largest change of a score. Writes: W, B,
     random, candidates.
@@ -252,7 +252,7 @@ def _visit(terms, order, window, slack, candidates, W, B, random):
     all_scores, all_beta, all_u, all_new = np.empty(k, W.dtype), np.empty(k), np.empty(k), np.empty(k)
     moved, change = np.empty(k, np.int32), np.empty(k, W.dtype)
     count, worst = 0, 0.0
-    for i in shuffled(order, window, random):
+    for i in shuffled(order, run, random):
         c, q, few = costs[i], squares[i], counts[i]
         chosen = classes[i, :few]
         scores, beta, u, new = all_scores[:few], all_beta[:few], all_u[:few], all_new[:few]

@@ -2,8 +2,8 @@
 
 Measured on ten real sets at C = 0.01, 1 and 100 (docs/benchmarks.md). The Hessian of a narrow problem costs a few
 passes over the rows, and Newton's method needs about ten of them however large C is. Coordinate descent needs no
-Hessian but slows down with C: it comes first where its passes are cheap (sparse rows) or a Hessian is out of reach
-(many features), and hands over to a second-order solver when its gap stops falling.
+Hessian but slows down with C: it comes first where C is small or a Hessian is out of reach (many features), and hands
+over to a second-order solver when its gap stops falling.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from maxmargin.solvers.linear.newton import Newton
 from maxmargin.solvers.linear.sgd import AveragedSGD
 
 EASY = 1.0  # C times the mean of ||x||^2: up to here coordinate descent needs few passes
+VERY_EASY = 0.03  # the same: up to here so few that they are worth it even where Newton systems are small
 COSTLY_WIDTH = 256  # weights from which on the Hessian of dense rows costs many passes
 PATIENCE = 30.0
 IMPATIENCE = 5.0  # passes that are enough for a good start of alm
@@ -64,14 +65,15 @@ def stages(problem: LinearProblem) -> list[Stage]:
     if has_curvature(problem.loss):
         return [Stage(Newton, f"a smooth loss and a small Hessian ({shape})"), Stage(ALM, "newton stalled")]
     second = Stage(ALM, f"a loss with a kink and small Newton systems ({shape})")
-    cheap_passes = sparse or problem.d >= COSTLY_WIDTH
-    if problem.n <= SMALL_ROWS or not cheap_passes:
-        return [second, Stage(DualCD, "alm stalled", LAST_PATIENCE)]
-    easy = float(problem.costs.mean()) * float(problem.design.squared_norms().mean()) <= EASY
-    if sparse and not easy:
-        return [second, Stage(DualCD, "alm stalled", LAST_PATIENCE)]
-    if sparse:
-        first = Stage(DualCD, f"sparse rows and a small C make its passes cheap and few ({shape})", PATIENCE)
+    alone = [second, Stage(DualCD, "alm stalled", LAST_PATIENCE)]
+    if problem.n <= SMALL_ROWS:
+        return alone
+    hardness = float(problem.costs.mean()) * float(problem.design.squared_norms().mean())
+    if hardness <= (EASY if sparse else VERY_EASY):
+        first = Stage(DualCD, f"a small C makes its passes few ({shape})", PATIENCE)
+    elif not sparse and problem.d >= COSTLY_WIDTH:
+        patience = PATIENCE if hardness <= EASY else IMPATIENCE
+        first = Stage(DualCD, f"a Hessian costs many of its passes ({shape})", patience)
     else:
-        first = Stage(DualCD, f"a Hessian costs many of its passes ({shape})", PATIENCE if easy else IMPATIENCE)
+        return alone
     return [first, second._replace(reason="dual_cd made too little progress")]

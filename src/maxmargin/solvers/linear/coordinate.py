@@ -5,9 +5,8 @@ v = A'beta follows. Each visit knows the row's score, so an epoch also sums the 
 
 A row is left out while its multiplier would stay the same even if its score moved by the largest violation of the last
 epoch: at zero, of the multipliers that fell; at a bound, of those that grew. The end is always judged on all rows.
-Rows are visited in random order; where X is larger than the cache, in random order within windows and windows in random
-order, so that memory is read in runs. (Rows sorted by class make windows of one class: 20news then took three times as
-many passes, so windows are for large X only.)
+Rows are visited in short runs of neighbours, the runs in random order: a row alone has to be waited for, 60 to 190 ns
+on a9a where its visit takes 30, and the rest of a run comes meanwhile. Longer runs need more passes.
 
 A free bias is the multiplier of sum(beta) = 0. It is found by the augmented Lagrangian of that one constraint: rows see
 z = x'w + b + rho sum(beta), and b moves by rho sum(beta) once the problem of the present b is solved well enough.
@@ -24,13 +23,13 @@ from maxmargin.core import limits
 from maxmargin.core.jit import jit, larger
 from maxmargin.core.rows import Array, Rows, row_axpy, row_dot
 from maxmargin.losses.base import conjugate, dual_step, slope, value
+from maxmargin.problems.design import Design
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Point, Proof
 from maxmargin.solvers.contract import OVERFLOW, Options, Overflow, Solver
 from maxmargin.solvers.linear.refusals import needs_compiled_loss, needs_l2
 
-WINDOW = 4096
-CACHED_ENTRIES = 10_000_000  # of X, stored: beyond, windows
+RUN_ENTRIES = 128  # stored entries of a run: a kilobyte
 STEP_ENTRIES = 20_000_000  # stored entries that one step of the driver may visit: tens of milliseconds
 STEP_EPOCHS = 20
 INNER = 0.3  # "well enough": its gap is this share of rho sum(beta)^2 / 2, what the move is worth
@@ -81,7 +80,7 @@ class DualCD(Solver):
             self.squares = self.squares + (self.rho - 1.0)
         self._terms = Terms(design.rows, problem.y, problem.costs, self.squares, problem.loss)
         self.random = np.array([options.seed * 2 + 88172645463325252], np.uint64)
-        self._window = WINDOW if design.entries > CACHED_ENTRIES else max(1, problem.n)
+        self._run = run_length(design)
         self._look_at_all_rows()
 
     @classmethod
@@ -122,7 +121,7 @@ class DualCD(Solver):
         everyone = len(self.order) == problem.n
         room = Room(self.bias, self.rho if problem.free_bias else design.scale**2, *self.slack)
         total = float(self.beta.sum())
-        kept, sums = _visit(self._terms, self.order, self._window, room, total, self.v, self.beta, self.random)
+        kept, sums = _visit(self._terms, self.order, self._run, room, total, self.v, self.beta, self.random)
         self.iterations += 1
         design.passes += len(self.order) / max(1, problem.n)
         if design.scale:
@@ -134,7 +133,7 @@ class DualCD(Solver):
         gap = sums[GAPS] + (abs(sums[TOTAL]) * (1.0 + abs(self.bias)) if problem.free_bias else 0.0)
         if problem.free_bias and everyone and sums[GAPS] <= INNER * 0.5 * self.rho * sums[TOTAL] ** 2:
             self.bias += self.rho * sums[TOTAL]
-        self.order = kept
+        self.order = np.sort(kept)
         fell, grew = float(sums[FELL]), float(sums[GREW])
         worst = max(fell, grew)
         self.slack = (fell, grew) if problem.loss.one_sided else (worst, worst)
@@ -151,16 +150,16 @@ class DualCD(Solver):
 
 
 @jit(reductions=True)
-def _visit(terms, order, window, room, total, v, beta, random):
-    """Visit the rows in ``order``, with total = sum(beta); returns those kept for the next epoch, and sums.
+def _visit(terms, order, run, room, total, v, beta, random):
+    """Visit the rows in ``order``, an ascending one, by runs; returns those kept for the next epoch, and sums.
 
-    These are the new sum(beta); over the visited rows the losses, conjugates and gaps; and the largest violations of
-    multipliers that fell towards zero and that grew. Writes: v, beta, random.
+    ``total`` is sum(beta). The sums are the new sum(beta); over the visited rows the losses, conjugates and gaps; and
+    the largest violations of multipliers that fell towards zero and that grew. Writes: v, beta, random.
     """
     rows, y, c, squares, loss = terms
     kept, sums = np.empty_like(order), np.zeros(6)
     count, fell, grew = 0, 0.0, 0.0
-    for i in shuffled(order, window, random):
+    for i in shuffled(order, run, random):
         z = row_dot(rows, i, v) + room.bias + room.bias_scale * total
         old = beta[i]
         loss_here, dual_here = c[i] * value(loss, y[i], z), conjugate(loss, y[i], c[i], old)
@@ -198,29 +197,32 @@ def _rests(loss, y, c, z, old, sigma, slack):
     )
 
 
+def run_length(design: Design) -> int:
+    """Rows of a run."""
+    return max(1, RUN_ENTRIES * design.n // max(1, design.entries))
+
+
 @jit()
-def shuffled(order, window, random):
-    """The rows in random order within windows, and the windows in random order. Writes: random."""
-    windows = np.arange((len(order) + window - 1) // window)
-    shuffle(windows, 0, len(windows), random)
-    result, first = np.empty_like(order), 0
-    for at in windows:
-        some = order[at * window : (at + 1) * window]
-        last = first + len(some)
-        result[first:last] = some
-        shuffle(result, first, last, random)
-        first = last
+def shuffled(order, run, random):
+    """The rows in runs of ``run``, and the runs in random order. Writes: random."""
+    runs = np.arange((len(order) + run - 1) // run)
+    shuffle(runs, random)
+    result, count = np.empty_like(order), 0
+    for at in runs:
+        for k in range(at * run, min((at + 1) * run, len(order))):
+            result[count] = order[k]
+            count += 1
     return result
 
 
 @jit()
-def shuffle(items, first, last, random):
+def shuffle(items, random):
     """Fisher and Yates, with a xorshift generator (Marsaglia 2003). Writes: items, random."""
     x = random[0]
-    for k in range(last - 1, first, -1):
+    for k in range(len(items) - 1, 0, -1):
         x ^= x << np.uint64(13)
         x ^= x >> np.uint64(7)
         x ^= x << np.uint64(17)
-        j = first + np.int64(((x >> np.uint64(32)) * np.uint64(k - first + 1)) >> np.uint64(32))
+        j = np.int64(((x >> np.uint64(32)) * np.uint64(k + 1)) >> np.uint64(32))
         items[k], items[j] = items[j], items[k]
     random[0] = x

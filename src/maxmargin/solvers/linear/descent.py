@@ -7,22 +7,22 @@ g = Rv - A'beta and the Hessian R + A' diag(kappa) A, over the rows with curvatu
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from maxmargin.core import limits
 from maxmargin.core.rows import Array
 from maxmargin.losses.base import multipliers
 from maxmargin.problems.linear import LinearProblem
+from maxmargin.solvers.cholesky import factor, solution
 from maxmargin.solvers.contract import OVERFLOW, Overflow
 
 DENSE_WIDTH = 2000  # up to this many weights the Hessian is formed and factored; beyond, conjugate gradients
 CG_STEPS = 300
-SAMPLED_WIDTH = 256  # weights from which on a Hessian costs many passes: then that of a sample of rows preconditions
+MANY_PASSES = 15.0  # that a Hessian costs: then one of a sample of rows preconditions conjugate gradients
 SAMPLED_ROWS = 6  # rows of that sample for each weight
 MANY_PRODUCTS = 12
+FEW_CHANGES = 0.5  # of the rows that curve: up to here the last Hessian is brought up to date
 LINE_SEARCH_STEPS = 12
 
 Multipliers = Callable[[Array, Array, Array], None]
@@ -45,13 +45,15 @@ class Descent:
         self._trial = np.empty(problem.n)
         self.damping = 0.0
         self._squares: Array | None = None
-        self._kept: tuple[Array, Any] | None = None
+        self._kept: tuple[Array, Array] | None = None
+        self._curved = np.zeros(problem.n)  # the curvatures of ``_sum``
+        self._sum: Array | None = None  # A' diag(kappa) A of all rows, when it was last needed
         self.refresh()
 
     def restart(self) -> None:
         """Scores and sums anew, without the rounding of many updates. Sets: z, beta, kappa, q."""
         self.z = self.problem.design.scores(self.v)
-        self.q[:], self._summed[:] = 0.0, 0.0
+        self.q[:], self._summed[:], self._sum = 0.0, 0.0, None
         self.refresh()
 
     def refresh(self) -> None:
@@ -86,7 +88,7 @@ class Descent:
             diagonal = ridge + self.problem.design.column_squares(index, self.kappa)
             return self._by_gradients(index, ridge, lambda r: r / diagonal, accuracy)[0]
         few = SAMPLED_ROWS * self.problem.d
-        if self.problem.d < SAMPLED_WIDTH or len(index) < 2 * few or (sample and sample <= few):
+        if self.problem.design.gram_passes() < MANY_PASSES or len(index) < 2 * few or (sample and sample <= few):
             return self._solve(self._factor(self._hessian(index, sample), ridge), -self.gradient)
         return self._by_sample(index, ridge, few, accuracy)
 
@@ -112,41 +114,47 @@ class Descent:
         return most * self._squares
 
     def _hessian(self, index: Array, sample: int | None) -> Array:
-        """A' diag(kappa) A, from evenly spaced rows where there are many more than ``sample``.
+        """A' diag(kappa) A, its upper triangle, from evenly spaced rows where there are many more than ``sample``.
 
         A sample misses rare features, and the step would throw their weights far off: its diagonal is that of all rows.
         """
         design, stride = self.problem.design, len(index) // sample if sample else 1
         if stride < 2:
-            return design.gram(index, self.kappa)
+            return self._whole_hessian(index)
         H = design.gram(index[stride // 2 :: stride], self.kappa)
         H *= stride
         diagonal = np.diag_indices_from(H)
         H[diagonal] = np.maximum(H[diagonal], design.column_squares(index, self.kappa))
         return H
 
-    def _factor(self, H: Array, ridge: Array) -> tuple[Array, Any]:
-        """The scale of its columns and the Cholesky factor of H + diag(ridge)."""
-        H[np.diag_indices_from(H)] += ridge
-        # Columns of very different size (unscaled data) are brought to one before factoring.
-        size = 1.0 / np.sqrt(np.diagonal(H))
-        if not np.isfinite(H).all():
-            raise Overflow(OVERFLOW)
-        H *= size[:, None] * size
-        lift = 0.0
-        while lift < 1.0:
-            try:
-                factor = linalg.cho_factor(H, lower=True, check_finite=False)
-            except linalg.LinAlgError:  # rounding made H indefinite: lift its diagonal until it is not
-                H[np.diag_indices_from(H)] += 9.0 * lift or 1e-14
-                lift = 10.0 * lift or 1e-14
-                continue
-            return size, factor
-        raise Overflow(OVERFLOW)
+    def _whole_hessian(self, index: Array) -> Array:
+        """A' diag(kappa) A, from that of the last step where few rows curve otherwise. Sets: the sum that is kept.
 
-    def _solve(self, factored: tuple[Array, Any], r: Array) -> Array:
-        size, factor = factored
-        return size * linalg.cho_solve(factor, size * r, check_finite=False)
+        A hinge's row curves by a constant or not at all, and near the solution hardly any row changes sides.
+        """
+        design = self.problem.design
+        change = self.kappa - self._curved
+        changed = np.flatnonzero(change)
+        if self._sum is None or len(changed) > FEW_CHANGES * len(index):
+            self._sum = design.gram(index, self.kappa)
+        else:
+            self._sum += design.gram(changed, change)
+        self._curved[:] = self.kappa
+        return self._sum.copy()
+
+    def _factor(self, H: Array, ridge: Array) -> tuple[Array, Array]:
+        """The scale of its columns and the Cholesky factor of H + diag(ridge)."""
+        # Columns of very different size (unscaled data) are brought to one before factoring.
+        size = 1.0 / np.sqrt(np.diagonal(H) + ridge)
+        H *= size[:, None] * size
+        L = factor(H, np.ones(len(H)))
+        if L is None:
+            raise Overflow(OVERFLOW)
+        return size, L
+
+    def _solve(self, factored: tuple[Array, Array], r: Array) -> Array:
+        size, L = factored
+        return size * solution(L, size * r)
 
     def _by_gradients(
         self, index: Array, ridge: Array, precondition: Callable[[Array], Array], accuracy: float

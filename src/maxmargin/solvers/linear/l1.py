@@ -98,8 +98,11 @@ class ProximalNewton(Solver):
         """A_W' diag(kappa) A_W plus a trace of the identity, for features that no curved row has."""
         design = self.problem.design
         index = np.flatnonzero(self.kappa)
-        wide = self._columns is not None
-        H = self._gram_of_columns(work, index) if wide else design.gram(index, self.kappa)
+        if self._columns is not None:
+            H = self._gram_of_columns(work, index)
+        else:
+            upper = np.triu(design.gram(index, self.kappa))
+            H = upper + np.triu(upper, 1).T
         H[np.diag_indices_from(H)] += 1e-12 * (1.0 + float(np.diagonal(H).max(initial=0.0)))
         return H
 

@@ -39,8 +39,16 @@ def test_visits(kind, loss):
 
 def test_shuffles_are_permutations():
     items = np.arange(100)
-    coordinate.shuffle(items, 10, 90, np.array([99], np.uint64))
+    coordinate.shuffle(items, np.array([99], np.uint64))
     assert sorted(items) == list(range(100))
-    np.testing.assert_array_equal(items[:10], np.arange(10))
-    np.testing.assert_array_equal(items[90:], np.arange(90, 100))
     assert not np.array_equal(items, np.arange(100))
+
+
+@pytest.mark.parametrize("run", [1, 4, 7, 200])
+def test_neighbours_stay_together(run):
+    order = np.arange(0, 300, 3)
+    result = coordinate.shuffled(order, run, np.array([99], np.uint64))
+    np.testing.assert_array_equal(np.sort(result), order)
+    steps = np.diff(result)
+    assert np.count_nonzero(steps != 3) <= (len(order) - 1) // run
+    assert run > len(order) or np.any(steps != 3)
