@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.rows import Array
+from maxmargin.core.rows import CACHE_LINE, Array
 
 POOLED = 1 << 20  # bytes from which memory is worth keeping
 GRAIN = 1 << 21  # bytes that sizes are rounded up to: then memory serves a slightly larger request, too
 WASTE = 4  # memory serves requests of at least 1 / WASTE of its size
 MOST = 8
-CACHE_LINE = 64
 
 CAN_MARK = hasattr(mmap, "MADV_FREE")
 

@@ -8,9 +8,9 @@ cache goes through ``machine_code`` instead, because numba runs whatever it find
 A first fit loads some twenty loops, and numba takes 4 ms for each: it parses the bitcode that only other compilations
 need, to list the names that it defines. Here the names are stored, and the bitcode is parsed when it is asked for.
 
-``larger``, ``smaller`` and the powers of two are instructions that Python has no word for. LLVM turns a loop with
-``a if a > b else b`` into vector code only if the *comparison* carries the flags of ``REDUCTION_FLAGS``, and numba does
-not put them there: a running maximum over 2,048 values took 4.3 us that way, and 0.4 us as one instruction.
+``larger``, ``smaller``, ``fetch`` and the powers of two are instructions that Python has no word for. LLVM turns a loop
+with ``a if a > b else b`` into vector code only if the *comparison* carries the flags of ``REDUCTION_FLAGS``, and numba
+does not put them there: a running maximum over 2,048 values took 4.3 us that way, and 0.4 us as one instruction.
 
 ``generic`` gives one name to several implementations, picked by the type of the first argument, in plain Python and
 inside compiled loops alike. It is how dense and CSR rows share every loop, written once.
@@ -45,6 +45,7 @@ with signals_deferred():  # a module of numba that Ctrl-C cuts off cannot be imp
     from numba.core.registry import CPUDispatcher, cpu_target
     from numba.core.serialize import dumps
     from numba.extending import intrinsic, overload
+    from numba.np.arrayobj import make_array
 
     if not config.DISABLE_JIT:  # type: ignore[attr-defined]
         # numba imports a part of itself (0.35 s) when it first compiles or loads a function. That belongs to the import
@@ -342,6 +343,20 @@ def _by_exponent(kind: Any, value: Any, bits: Any, bias: int, place: int) -> Any
     return instruction
 
 
+@intrinsic
+def _fetched(context, array, place):
+    def generate(target, builder, signature, arguments):
+        address = make_array(signature.args[0])(target, builder, arguments[0]).data
+        word, anywhere = ir.IntType(32), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [anywhere, word, word, word])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [anywhere], kind)
+        here = builder.bitcast(builder.gep(address, [arguments[1]]), anywhere)
+        builder.call(function, [here, word(0), word(3), word(1)])  # to read, into every cache, data
+        return target.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
 _power32 = _by_exponent(types.float32, ir.FloatType(), ir.IntType(32), 127, 23)
 _power64 = _by_exponent(types.float64, ir.DoubleType(), ir.IntType(64), 1023, 52)
 
@@ -366,6 +381,11 @@ def double_power_of_two(exponent: Any) -> Any:
     return np.ldexp(1.0, exponent)
 
 
+def fetch(array: Any, place: Any) -> None:
+    """Begin to load the number at a place of a C-contiguous array, counted along its rows, and do not wait for it."""
+
+
+overload(fetch)(lambda array, place: lambda array, place: _fetched(array, place))  # type: ignore[call-arg]
 overload(larger)(lambda a, b: lambda a, b: _maximum(a, b))
 overload(smaller)(lambda a, b: lambda a, b: _minimum(a, b))
 overload(power_of_two)(lambda exponent: lambda exponent: _power32(exponent))  # type: ignore[call-arg]

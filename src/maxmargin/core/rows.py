@@ -10,12 +10,14 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from maxmargin.core.jit import generic, jit
+from maxmargin.core.jit import fetch, generic, jit
 
 Array: TypeAlias = np.ndarray[Any, Any]
 NO_ROWS = np.empty(0, np.int64)
 Index: TypeAlias = Array | slice
 
+CACHE_LINE = 64  # bytes
+FETCHED = 512  # entries of a row: further ones are read in time
 INDEX_SHARE = 4  # an inverted index has at most this many edges per stored entry
 
 
@@ -119,6 +121,30 @@ def _(rows, i, x):
     for k in range(whole, last):
         s0 += rows.data[k] * x[np.uint64(rows.indices[k])]
     return (s0 + s1) + (s2 + s3)
+
+
+@generic
+def row_fetch(rows, i):
+    """Begin to load x_i, or its first part: the processor reads on by itself.
+
+    For rows in random order: a visit to a row of imdb (135 entries) took 750 ns, and 420 where the row before it
+    fetched it.
+    """
+
+
+@row_fetch.register(DenseRows)
+def _(rows, i):
+    width = rows.values.shape[1]
+    for k in range(0, min(width, FETCHED), CACHE_LINE // rows.values.itemsize):
+        fetch(rows.values, i * width + k)
+
+
+@row_fetch.register(CsrRows)
+def _(rows, i):
+    first, last = rows.indptr[i], rows.indptr[i + 1]
+    for k in range(first, min(last, first + FETCHED), CACHE_LINE // rows.data.itemsize):
+        fetch(rows.data, k)
+        fetch(rows.indices, k)
 
 
 @generic

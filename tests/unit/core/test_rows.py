@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from maxmargin.core import rows
+from maxmargin.core.jit import jit
 
 RNG = np.random.default_rng(0)
 A = RNG.normal(size=(4, 6)) * (RNG.random((4, 6)) < 0.5)
@@ -56,3 +57,21 @@ def test_products_through_an_inverted_index(dtype):
         np.testing.assert_allclose(out, (A @ B.T).toarray(), rtol=1e-5)
     empty = sparse.csr_array((3, 1000), dtype=dtype)
     assert rows.columns_of(rows.rows_of(empty, dtype)) is None  # a thousand edges for nothing
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_that_are_fetched_are_as_they_were(store, dtype):
+    X = np.random.default_rng(0).normal(size=(6, 1100))
+    X[3] = 0.0
+    kept = rows.rows_of(store(X.astype(dtype)), dtype)
+
+    @jit()
+    def fetch_all(stored, sums):
+        for i in range(len(sums)):
+            rows.row_fetch(stored, i)
+            sums[i] = rows.row_dot(stored, i, np.ones(1100))
+
+    sums = np.empty(6)
+    fetch_all(kept, sums)
+    np.testing.assert_allclose(sums, X.astype(dtype).sum(axis=1, dtype=np.float64), atol=1e-10)

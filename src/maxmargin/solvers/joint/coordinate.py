@@ -22,7 +22,7 @@ import numpy as np
 from maxmargin.certificates.joint import inside
 from maxmargin.core import limits
 from maxmargin.core.jit import generic, jit, larger
-from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows
+from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows, row_fetch
 from maxmargin.losses.multiclass import JointLoss, best_row, row_terms
 from maxmargin.problems.joint import LinearJoint
 from maxmargin.problems.sizes import SMALL_ROWS
@@ -252,7 +252,10 @@ def _visit(terms, order, run, slack, candidates, W, B, random):
     all_scores, all_beta, all_u, all_new = np.empty(k, W.dtype), np.empty(k), np.empty(k), np.empty(k)
     moved, change = np.empty(k, np.int32), np.empty(k, W.dtype)
     count, worst = 0, 0.0
-    for i in shuffled(order, run, random):
+    visits = shuffled(order, run, random)
+    for at in range(len(visits)):
+        i = visits[at]
+        row_fetch(rows, visits[min(at + 1, len(visits) - 1)])
         c, q, few = costs[i], squares[i], counts[i]
         chosen = classes[i, :few]
         scores, beta, u, new = all_scores[:few], all_beta[:few], all_u[:few], all_new[:few]

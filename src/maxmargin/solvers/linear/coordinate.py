@@ -21,7 +21,7 @@ import numpy as np
 from maxmargin.certificates.linear import best_bias
 from maxmargin.core import limits
 from maxmargin.core.jit import jit, larger
-from maxmargin.core.rows import Array, Rows, row_axpy, row_dot
+from maxmargin.core.rows import Array, Rows, row_axpy, row_dot, row_fetch
 from maxmargin.losses.base import conjugate, dual_step, slope, value
 from maxmargin.problems.design import Design
 from maxmargin.problems.linear import LinearProblem
@@ -159,7 +159,10 @@ def _visit(terms, order, run, room, total, v, beta, random):
     rows, y, c, squares, loss = terms
     kept, sums = np.empty_like(order), np.zeros(6)
     count, fell, grew = 0, 0.0, 0.0
-    for i in shuffled(order, run, random):
+    visits = shuffled(order, run, random)
+    for at in range(len(visits)):
+        i = visits[at]
+        row_fetch(rows, visits[min(at + 1, len(visits) - 1)])
         z = row_dot(rows, i, v) + room.bias + room.bias_scale * total
         old = beta[i]
         loss_here, dual_here = c[i] * value(loss, y[i], z), conjugate(loss, y[i], c[i], old)

@@ -24,7 +24,18 @@ import numpy as np
 
 from maxmargin.certificates.linear import prove_linear
 from maxmargin.core.jit import jit
-from maxmargin.core.rows import Array, CsrRows, Rows, count, row_axpy, row_dot, squared_norms, take_rows, width
+from maxmargin.core.rows import (
+    Array,
+    CsrRows,
+    Rows,
+    count,
+    row_axpy,
+    row_dot,
+    row_fetch,
+    squared_norms,
+    take_rows,
+    width,
+)
 from maxmargin.losses.base import compiled, slope, total
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Point, Proof
@@ -222,6 +233,7 @@ def _steps(descent, order, schedule, u, m, numbers):
         pull = 0.0
         for k in range(first, last):
             i = order[k]
+            row_fetch(rows, order[min(k + 1, len(order) - 1)])
             z = s * row_dot(rows, i, u) + bias_scale * b
             g[k - first] = -eta * factors[i] * slope(loss, y[i], z) / (last - first)
             pull += g[k - first]
