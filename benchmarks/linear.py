@@ -24,7 +24,7 @@ CERTIFIED = 1e-6
 COSTS = (0.01, 1.0, 100.0)
 LOSSES = ("hinge", "squared_hinge")
 SHORT = 2.0  # seconds: runs up to here are measured in fresh processes, several times
-AHEAD, LEAST_CAP = 20.0, 5.0  # of our time, and seconds: enough to know how far ahead we are
+AHEAD, LEAST_CAP = 12.0, 3.0  # of our time, and seconds: enough to know how far ahead we are
 DENSE = ("covtype", "skin_nonskin", "mnist", "madelon", "generated")
 US = comparison.US
 

@@ -347,9 +347,11 @@ def squared_norms(rows: Rows) -> Array:
     """||x_i||^2 in float64; infinite where that overflows."""
     if isinstance(rows, DenseRows):
         return np.einsum("ij,ij->i", rows.values, rows.values, dtype=np.float64)
+    filled, sums = np.flatnonzero(np.diff(rows.indptr)), np.zeros(count(rows))
     with np.errstate(over="ignore"):
-        squares = as_csr(rows._replace(data=rows.data.astype(np.float64) ** 2))
-        return np.asarray(squares.sum(axis=1)).ravel()
+        squares = np.square(rows.data, dtype=np.float64)
+        sums[filled] = np.add.reduceat(squares, rows.indptr[filled]) if len(filled) else 0.0
+    return sums
 
 
 def finite_squared_norms(rows: Rows) -> Array:
