@@ -10,6 +10,7 @@ bayes       naive Bayes: time to fit and predict against scikit-learn, and diffe
 scaling     time against the number of rows, with exponents and a plot
 memory, linear_memory
             growth of resident memory within two budgets; beside X for linear machines
+signatures  for how many combinations of types each loop is compiled on this disk
 composed, limits, interrupts, small, startup
 """
 
@@ -36,7 +37,14 @@ from benchmarks.worker import PEERS
 KERNEL_PEERS = ["maxmargin", "sklearn", "sklearnex"]
 BEHAVIOUR = {
     f.__name__: f
-    for f in (behaviour.composed, behaviour.limits, behaviour.interrupts, behaviour.small, behaviour.startup)
+    for f in (
+        behaviour.composed,
+        behaviour.limits,
+        behaviour.interrupts,
+        behaviour.small,
+        behaviour.startup,
+        behaviour.signatures,
+    )
 }
 
 

@@ -1,4 +1,4 @@
-"""How the library behaves: composed kernels, time limits, interrupts, small fits, startup."""
+"""How the library behaves: composed kernels, time limits, interrupts, small fits, startup, compiled signatures."""
 
 import pathlib
 import subprocess
@@ -130,3 +130,18 @@ def small():
     )
     for name, taken in seconds.items():
         print(f"{name:<24}{1e3 * taken:>8.3f} ms")
+
+
+def signatures():
+    """For how many combinations of types each loop is compiled on this disk, by the sources as they are now."""
+    import collections
+    import os
+
+    import maxmargin
+    from maxmargin.core.jit import STAMP
+
+    folder = pathlib.Path(os.environ.get("NUMBA_CACHE_DIR") or pathlib.Path(maxmargin.__file__).parent)
+    counts = collections.Counter(file.name.split("-")[0] for file in folder.rglob(f"*-{STAMP}-*.nbc"))
+    print(f"{len(counts)} loops, {counts.total()} combinations of types")
+    for name, count in counts.most_common():
+        print(f"{count:>5} {name}")

@@ -8,6 +8,7 @@ pool that outlives the fit. What lies in the pool is marked as free for the syst
 from __future__ import annotations
 
 import errno
+import math
 import mmap
 import os
 import threading
@@ -36,7 +37,7 @@ class Buffers:
 
     def take(self, shape: tuple[int, int], dtype: Any) -> Array:
         """An array of unspecified content: the smallest free one that is large enough, or a new one."""
-        size = int(shape[0]) * int(shape[1]) * np.dtype(dtype).itemsize
+        size = math.prod(map(int, shape)) * np.dtype(dtype).itemsize
         if size < POOLED:
             return np.empty(shape, dtype)
         with self._lock:
@@ -108,9 +109,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=POOL.forget)
 
 
-def scratch(name: str, shape: tuple[int, int], dtype: Any) -> Array:
+def scratch(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
     """An array of unspecified content, one per thread and name: valid until the name is asked for again."""
-    size = int(shape[0]) * int(shape[1]) * np.dtype(dtype).itemsize
+    size = math.prod(map(int, shape)) * np.dtype(dtype).itemsize
     memory = getattr(_local, name, None)
     if memory is None or len(memory) < size:
         # From a cache line on: vector loads that cross two of them made loops over tiles 25 % slower.

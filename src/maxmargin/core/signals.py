@@ -6,6 +6,7 @@ Ctrl-C does, leaves what ran there half done.
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
 import os
 import signal
 import threading
@@ -48,8 +49,11 @@ def signals_deferred() -> Iterator[None]:
 
 
 def _python_handlers() -> Handlers:
-    """Handlers written in Python; the system's own (ignore, end the process) interrupt no Python code."""
-    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    """Handlers written in Python; the system's own (ignore, end the process) interrupt no Python code.
+
+    signal.getsignal makes a name of each number, which takes 0.2 ms for all of them.
+    """
+    handlers = {number: _signal.getsignal(number) for number in SIGNALS}
     return {number: handler for number, handler in handlers.items() if callable(handler)}
 
 

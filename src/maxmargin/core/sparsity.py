@@ -47,6 +47,7 @@ def sparse_rows(X: Array, usual: Array) -> sparse.csr_array:
     np.cumsum(ends, out=ends)
     data, indices = np.empty(ends[-1], np.float32), np.empty(ends[-1], np.int32)
     store_others(X, usual, ends, indices, data)
+    ends = ends.astype(np.int32) if ends[-1] < 2**31 else ends  # SciPy would make the indices as wide as these
     return sparse.csr_array((data, indices, ends), shape=X.shape)
 
 

@@ -7,6 +7,7 @@ make stays as far below ``tol`` as there.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -138,29 +139,54 @@ class VectorScorer(Scorer):
 
     def sums(self, X: Any, n_jobs: int) -> Array:
         """See ``Scorer``."""
-        n = X.shape[0]
-        out = np.zeros((len(self.edges) - 1, len(self.coef), n))
+        out = np.empty((len(self.edges) - 1, len(self.coef), X.shape[0]))
+
+        def keep(part: slice, sums: Array) -> None:
+            out[:, :, part] = sums
+
+        self._for_parts(X, n_jobs, keep)
+        return out
+
+    def decisions(self, X: Any, biases: Array, n_jobs: int) -> Array:
+        """See ``Scorer``. The sums of all points, 52 MB for 10,000 of letter, are never in memory together."""
+        out = np.empty((X.shape[0], len(self.coef) if self.expansion.n_support is None else len(biases)))
+
+        def keep(part: slice, sums: Array) -> None:
+            out[part] = self.joined(sums, biases)
+
+        self._for_parts(X, n_jobs, keep)
+        return out
+
+    def _for_parts(self, X: Any, n_jobs: int, keep: Callable[[slice, Array], None]) -> None:
+        """Calls ``keep`` with some points and their sums, which last until it returns."""
+        n, shape = X.shape[0], (len(self.edges) - 1, len(self.coef))
         step = min(max(ROWS, TILE // max(1, self.coef.shape[1])), MOST_ROWS, max(64, -(-n // PARTS)))
 
         def chunk(first: int) -> None:
             part = slice(first, min(first + step, n))
-            rows = np.arange(part.start, part.stop)
-            if self.rough is not None:
-                points = self.kernel.prepare(self._form(X[part]), np.float32, self._centre)
-                _add(self.kernel, self.rough, points, self.edges, self.rough_coef, out[:, :, part])
-                errors = self.kernel.float32_errors(points, self._longest)
-                assert errors is not None
-                rows = rows[errors > FLOAT32_SHARE * self.expansion.tol]
-            if len(rows):
-                sums = np.zeros((*out.shape[:2], len(rows)))
-                vectors, centre = self.exact
-                points = self.kernel.prepare(self._form(X[rows]), np.float64, centre)
-                _add(self.kernel, vectors, points, self.edges, self.coef, sums)
-                out[:, :, rows] = sums
+            sums = scratch("sums", (*shape, part.stop - first), np.float64)
+            keep(part, self._sums_of(X[part], sums))
 
         with blas_held():
             # The user's functions are called from one thread.
             thread_map(chunk, range(0, n, step), 1 if self.kernel.of_objects else n_jobs)
+
+    def _sums_of(self, X: Any, out: Array) -> Array:
+        """Writes: out, (classes, machines, points)."""
+        out[...] = 0.0
+        rows = np.arange(X.shape[0])
+        if self.rough is not None:
+            points = self.kernel.prepare(self._form(X), np.float32, self._centre)
+            _add(self.kernel, self.rough, points, self.edges, self.rough_coef, out)
+            errors = self.kernel.float32_errors(points, self._longest)
+            assert errors is not None
+            rows = rows[errors > FLOAT32_SHARE * self.expansion.tol]
+        if len(rows):
+            sums = np.zeros((*out.shape[:2], len(rows)))
+            vectors, centre = self.exact
+            points = self.kernel.prepare(self._form(X[rows]), np.float64, centre)
+            _add(self.kernel, vectors, points, self.edges, self.coef, sums)
+            out[:, :, rows] = sums
         return out
 
     def _form(self, X: Any) -> Any:

@@ -111,12 +111,16 @@ def pair_decisions(sums: Array, biases: Array) -> Array:
 
 @jit()
 def _decide(sums, biases, out):
-    """Pair (a, b) reads row b - 1 of a's coefficients and row a of b's (see ``slots``). Writes: out."""
-    for i in range(out.shape[0]):
-        pair = 0
+    """Pair (a, b) reads row b - 1 of a's coefficients and row a of b's (see ``slots``). Writes: out.
+
+    Some rows at a time: what is read lies apart by pairs, what is written by rows, and both stay in the cache.
+    """
+    for first in range(0, out.shape[0], 16):
+        last, pair = min(first + 16, out.shape[0]), 0
         for a in range(sums.shape[0]):
             for b in range(a + 1, sums.shape[0]):
-                out[i, pair] = sums[a, b - 1, i] + sums[b, a, i] + biases[pair]
+                for i in range(first, last):
+                    out[i, pair] = sums[a, b - 1, i] + sums[b, a, i] + biases[pair]
                 pair += 1
 
 
