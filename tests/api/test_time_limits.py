@@ -121,6 +121,7 @@ def test_a_proof_that_the_limit_leaves_no_time_for(clock, monkeypatch):
 
 @pytest.mark.parametrize("seconds", [0.5, 1.0, 10.0])
 def test_passes_over_wide_rows(seconds, clock, monkeypatch):
+    monkeypatch.setattr(design, "ONE_CHUNK", 0)
     chunk = 0.1  # seconds of one of the five chunks of a pass
     passes = ("_scores", "_scores_and_sizes", "_combine", "_combine_and_sizes", "_weighted_product", "_column_squares")
     for name in passes:

@@ -18,7 +18,6 @@ inside compiled loops alike. It is how dense and CSR rows share every loop, writ
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import inspect
 import os
@@ -258,21 +257,6 @@ class LoadedLibrary(JITCodeLibrary):
         return self._shared_module
 
 
-class Described(NamedTuple):
-    """Of a code generator, what it compiles for."""
-
-    processor: tuple[Any, ...]
-
-    def magic_tuple(self) -> tuple[Any, ...]:
-        """As numba calls it."""
-        return self.processor
-
-
-@functools.cache
-def _described(codegen: Any) -> Described:
-    return Described(codegen.magic_tuple())
-
-
 class CheckedCache(FunctionCache):
     """Numba's cache of one function, on files that are checked before they are used."""
 
@@ -283,10 +267,6 @@ class CheckedCache(FunctionCache):
         made_from = repr((numba.__version__, self._impl.locator.get_source_stamp())).encode()
         name = f"{self._impl.filename_base}-{hashlib.sha256(made_from).hexdigest()[:8]}"
         self._cache_file = MachineCode(self._impl.of(fn), name, dumps)
-
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
-        """As numba's, but the processor is asked once for what it can do, and not by every loop (0.2 ms)."""
-        return super()._index_key(sig, _described(codegen))  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """As numba's, but what it knows of types is not brought up to date: that was done for the compilation."""
@@ -369,9 +349,9 @@ def _fetched(context, array, place):
         address = make_array(signature.args[0])(target, builder, arguments[0]).data
         word, anywhere = ir.IntType(32), ir.IntType(8).as_pointer()
         kind = ir.FunctionType(ir.VoidType(), [anywhere, word, word, word])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [anywhere], kind)
         here = builder.bitcast(builder.gep(address, [arguments[1]]), anywhere)
-        builder.call(function, [here, word(0), word(3), word(1)])  # to read, into every cache, data
+        how = word(0), word(3), word(1)  # to read, into every cache, data
+        builder.call(builder.module.declare_intrinsic("llvm.prefetch", [anywhere], kind), [here, *how])
         return target.get_dummy_value()
 
     return types.void(array, types.intp), generate
