@@ -4,7 +4,7 @@
 
 Settings come as JSON lines on standard input, answers go as JSON lines to standard output: seconds of the fit alone,
 and the objective of its model, computed here for everyone by the same formula in float64. Settings with "tiny" ask for
-a fit of a few rows only, before which nothing is measured.
+a fit of a few rows, which is not measured.
 """
 
 import json
