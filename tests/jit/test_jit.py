@@ -24,7 +24,8 @@ for bias in (True, False):
 from maxmargin.gram import tiles
 from maxmargin.kernels import vectors
 from maxmargin.solvers.box import steps
-kernels = [vectors.gaussian64, tiles.add_rows, steps.pair_steps, steps.single_steps]
+from maxmargin.solvers.small import box
+kernels = [vectors.gaussian64, tiles.add_rows, box.solve_whole, steps.single_steps]
 print(sum(sum(k.stats.cache_misses.values()) for k in kernels), sum(sum(k.stats.cache_hits.values()) for k in kernels))
 """
 

@@ -15,7 +15,7 @@ its bound.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,21 +61,51 @@ def in_units(size: float, unit: float) -> float:
 
 def _certificate(problem: BoxQP, beta: Array, f: Array, error: Array, biases: Array) -> Certificate:
     """Values and gap at feasible multipliers with scores f, each off by at most ``error``."""
-    square, doubt, concave = parts_of_values(beta, f, error, problem.box)
-    definite, reason = definiteness(problem, beta, square, doubt)
-    square = max(square, 0.0)
+    found = values_of(problem.box, beta, f, problem.p - f - problem.by_row(biases), error)
+    definite, reason = definiteness(problem, beta, found.square, found.doubt)
+    square = max(found.square, 0.0)
     bias, norm = split_bias(problem, beta, biases, square)
     if not definite:
         return Certificate(math.nan, math.nan, math.nan, math.nan, bias, norm, reason=reason)
-    dual = concave - 0.5 * square - doubt
     if problem.hard:
-        primal = _hard_primal(problem, f + problem.by_row(biases), square)
+        dual, primal = found.dual, _hard_primal(problem, f + problem.by_row(biases), square)
         return Certificate(primal, dual, max(primal - dual, 0.0), math.nan, bias, norm, reason=reason)
-    t = problem.p - f - problem.by_row(biases)
-    terms, worst = gap_terms(t, error, beta, problem.box)
-    gap = worst + _imbalance(problem, beta, biases) + 2.0 * doubt
-    rounding = worst - terms + 2.0 * doubt
-    return Certificate(dual + gap, dual, gap, math.nan, bias, norm, rounding=rounding, reason=reason)
+    gap = found.gap + _imbalance(problem, beta, biases)
+    return Certificate(found.dual + gap, found.dual, gap, math.nan, bias, norm, rounding=found.rounding, reason=reason)
+
+
+class Values(NamedTuple):
+    """What a certificate is made of: beta'K beta, the rounding in half of it, p'beta - kink'|beta| - ridge'beta^2 / 2.
+
+    ``terms`` is the sum of the terms of the gap, ``worst`` its largest within the errors of the scores. Numbers, or
+    arrays of them for many problems.
+    """
+
+    square: Any
+    doubt: Any
+    concave: Any
+    terms: Any
+    worst: Any
+
+    @property
+    def norm(self) -> Any:
+        """sqrt(beta'K beta), which rounding may have made negative."""
+        return (0.5 * (self.square + abs(self.square))) ** 0.5
+
+    @property
+    def dual(self) -> Any:
+        """The dual value, rounded downwards."""
+        return self.concave - 0.25 * (self.square + abs(self.square)) - self.doubt
+
+    @property
+    def gap(self) -> Any:
+        """The gap of multipliers whose groups have their totals."""
+        return self.worst + 2.0 * self.doubt
+
+    @property
+    def rounding(self) -> Any:
+        """The part of the gap that only bounds rounding."""
+        return self.worst - self.terms + 2.0 * self.doubt
 
 
 def definiteness(problem: BoxQP, beta: Array, square: float, doubt: float) -> tuple[bool, str]:
@@ -114,33 +144,26 @@ def differences(beta, other):
     return moved, largest, size
 
 
-@jit(reductions=True, brief=True)
-def parts_of_values(beta, f, error, box):
-    """beta'K beta, the rounding in half of it, and p'beta - kink'|beta| - ridge'beta^2 / 2."""
-    square, doubt, concave = 0.0, 0.0, 0.0
+@jit(brief=True)
+def values_of(box, beta, f, t, error):
+    """``Values`` at multipliers with scores f and t = p - f - b, both off by at most ``error``.
+
+    A term of the gap, l_i(t_i) + kink_i |beta_i| + ridge_i beta_i^2 / 2 - beta_i t_i, is convex in t, so over an
+    interval it is largest at an end. Rounding below zero is cut off.
+    """
+    square, doubt, concave, terms, worst = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(len(beta)):
         size = abs(beta[i])
         square += beta[i] * f[i]
-        doubt += size * error[i]
+        doubt += 0.5 * size * error[i]
         concave += box.p[i] * beta[i] - box.kink[i] * size - 0.5 * box.ridge[i] * size * size
-    return square, 0.5 * doubt, concave
-
-
-@jit(brief=True)
-def gap_terms(t, error, beta, box):
-    """Sum of l_i(t_i) + kink_i |beta_i| + ridge_i beta_i^2 / 2 - beta_i t_i, and its largest with t_i off by error_i.
-
-    A term is convex in t, so over an interval it is largest at an end. Rounding below zero is cut off.
-    """
-    total, worst = 0.0, 0.0
-    for i in range(len(t)):
         limits = Limits(box.lower[i], box.upper[i], box.kink[i], box.ridge[i])
         here = _term(t[i], beta[i], limits)
-        total += here
+        terms += here
         if error[i] > 0.0:
             here = max(_term(t[i] - error[i], beta[i], limits), _term(t[i] + error[i], beta[i], limits))
         worst += here
-    return total, worst
+    return Values(square, doubt, concave, terms, worst)
 
 
 class Limits(NamedTuple):

@@ -54,9 +54,20 @@ def downward(v, beta, kink):
     return v - kink if beta > 0.0 else v + kink
 
 
+@jit()
+def bias_of(highest, lowest, total, free):
+    """The bias of a group with these extremes, and the sum and number of the slopes of its free multipliers."""
+    if free > 0:
+        return total / free
+    if highest == -math.inf and lowest == math.inf:
+        return 0.0
+    # Where one side has no row that could move, any bias beyond the other side will do.
+    return lowest if highest == -math.inf else highest if lowest == math.inf else 0.5 * (highest + lowest)
+
+
 @jit(brief=True)
 def extremes(v, beta, box):
-    """Largest slope upwards, smallest downwards, and sum and number of those of free multipliers.
+    """Largest slope upwards and smallest downwards of one group, and its bias.
 
     A multiplier is free if it may move both ways with one slope: between its bounds, and not on a kink.
     """
@@ -71,7 +82,7 @@ def extremes(v, beta, box):
         if growable and shrinkable and up == down:
             total += up
             free += 1
-    return highest, lowest, total, free
+    return highest, lowest, bias_of(highest, lowest, total, free)
 
 
 @jit(brief=True)
@@ -100,22 +111,20 @@ def standing(problem: BoxQP, beta: Array, v: Array) -> Standing:
     by which LIBSVM stops.
     """
     if problem.one_for_all:
-        highest, lowest, total, free = extremes(v, beta, problem.box)
-        biases = np.array([_bias(highest, lowest, total, free)])
-        return Standing(biases, (highest, -math.inf), (lowest, math.inf), max(highest - lowest, 0.0))
+        highest, lowest, bias = extremes(v, beta, problem.box)
+        return Standing(np.array([bias]), (highest, -math.inf), (lowest, math.inf), max(highest - lowest, 0.0))
     return standing_of(beta, v, problem.box, problem.group, problem.n_groups)
 
 
 def standing_of(beta: Array, v: Array, box: Any, group: Array, n_groups: int) -> Standing:
     """``standing`` of some rows in several groups (or none), with the bounds and kinks in ``box``."""
-    highest, lowest, total, free = extremes_by_group(v, beta, box, group, n_groups)
-    biases = np.array([_bias(highest[g], lowest[g], total[g], free[g]) for g in range(n_groups)])
+    biases, highest, lowest = extremes_by_group(v, beta, box, group, n_groups)
     return Standing(biases, highest, lowest, float(violations(highest, lowest).max()))
 
 
 @jit(brief=True)
 def extremes_by_group(v, beta, box, group, n_groups):
-    """``extremes`` of every group, and last of the rows without one."""
+    """Biases of all groups, and their ``extremes``, of which the last are those of the rows without a group."""
     highest, lowest = np.full(n_groups + 1, -math.inf), np.full(n_groups + 1, math.inf)
     total, free = np.zeros(n_groups + 1), np.zeros(n_groups + 1)
     for i in range(len(v)):
@@ -129,7 +138,10 @@ def extremes_by_group(v, beta, box, group, n_groups):
         if growable and shrinkable and up == down:
             total[g] += up
             free[g] += 1.0
-    return highest, lowest, total, free
+    biases = np.empty(n_groups)
+    for g in range(n_groups):
+        biases[g] = bias_of(highest[g], lowest[g], total[g], free[g])
+    return biases, highest, lowest
 
 
 @jit(brief=True)
@@ -139,12 +151,3 @@ def slopes(v, beta, kink):
     for i in range(len(v)):
         up[i], down[i] = upward(v[i], beta[i], kink[i]), downward(v[i], beta[i], kink[i])
     return up, down
-
-
-def _bias(highest: float, lowest: float, total: float, free: float) -> float:
-    if free:
-        return total / free
-    if math.isfinite(highest) and math.isfinite(lowest):
-        return 0.5 * (highest + lowest)
-    # One side has no row that could move: any bias beyond the other side will do.
-    return highest if math.isfinite(highest) else lowest if math.isfinite(lowest) else 0.0

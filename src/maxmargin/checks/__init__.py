@@ -1,6 +1,6 @@
 """Level 5: parameters, data and weights of users are checked, and fitted attributes set, here alone."""
 
-from maxmargin.checks.classes import at_least_two, known_labels, stream_classes
+from maxmargin.checks.classes import at_least_two, distinct, known_labels, stream_classes
 from maxmargin.checks.data import (
     DENSE,
     DENSE_OF_ANY_NUMBERS,
@@ -33,7 +33,7 @@ from maxmargin.checks.parameters import (
     one_of,
     positive,
 )
-from maxmargin.checks.transaction import commit, draft
+from maxmargin.checks.transaction import commit, draft, refuse_unfitted
 from maxmargin.checks.warnings import warn_user
 from maxmargin.checks.weights import class_costs, finite_total, sample_weights, weighted
 
@@ -54,6 +54,7 @@ __all__ = [
     "class_costs",
     "commit",
     "component_data",
+    "distinct",
     "draft",
     "feature_label",
     "finite_total",
@@ -68,6 +69,7 @@ __all__ = [
     "one_of",
     "positive",
     "prediction_data",
+    "refuse_unfitted",
     "regression_data",
     "sample_weights",
     "stream_classes",

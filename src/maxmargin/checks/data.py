@@ -10,7 +10,8 @@ from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from maxmargin.checks.transaction import OF_VALIDATION
+from maxmargin.checks.plain import are_plain_labels, are_plain_numbers, has_seen_such, is_plain
+from maxmargin.checks.transaction import OF_VALIDATION, note_features
 from maxmargin.core.rows import Array
 from maxmargin.kernels.choice import Takes
 from maxmargin.kernels.points import as_objects, holds_objects
@@ -23,6 +24,9 @@ DENSE_OF_ANY_NUMBERS: Layout = DENSE | {"dtype": "numeric"}
 
 def training_data(estimator: Any, X: Any, y: Any, takes: Takes = Takes.VECTORS) -> tuple[Any, Array]:
     """X as rows and y as one label per row."""
+    if takes is Takes.VECTORS and is_plain(X) and are_plain_labels(y, len(X)):
+        note_features(estimator, X)
+        return X, y
     rows, y = _pairs(estimator, X, y, takes)
     check_classification_targets(y)
     return rows, np.asarray(y)
@@ -32,6 +36,9 @@ def regression_data(
     estimator: Any, X: Any, y: Any, takes: Takes = Takes.VECTORS, reset: bool = True
 ) -> tuple[Any, Array]:
     """X as rows and y as one finite number per row. Without ``reset`` X must have the features seen before."""
+    if reset and takes is Takes.VECTORS and is_plain(X) and are_plain_numbers(y, len(X)):
+        note_features(estimator, X)
+        return X, y
     rows, y = _pairs(estimator, X, y, takes, reset, y_numeric=True)
     y = np.asarray(y, np.float64)
     assert_all_finite(y, input_name="y")
@@ -58,6 +65,9 @@ def _pairs(estimator: Any, X: Any, y: Any, takes: Takes, reset: bool = True, **t
 
 def unlabelled_training_data(estimator: Any, X: Any, takes: Takes) -> Any:
     """X as rows of a fit that has no targets."""
+    if takes is Takes.VECTORS and is_plain(X):
+        note_features(estimator, X)
+        return X
     if takes is Takes.OBJECTS and holds_objects(X):
         return _objects(estimator, X)
     _refuse_text(estimator, X)
@@ -100,6 +110,8 @@ def unlabelled_data(estimator: Any, X: Any, reset: bool, layout: Layout | None =
 
 def prediction_data(estimator: Any, X: Any, takes: Takes = Takes.VECTORS) -> Any:
     """X of the kind that the estimator was fitted on."""
+    if takes is Takes.VECTORS and is_plain(X) and has_seen_such(estimator, X):
+        return X
     if takes is Takes.OBJECTS and holds_objects(X):
         return as_objects(X)
     if takes is Takes.VALUES:

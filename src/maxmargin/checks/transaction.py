@@ -12,6 +12,8 @@ import copy
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from sklearn.utils.validation import check_is_fitted
+
 Estimator = TypeVar("Estimator")
 OF_VALIDATION = ("n_features_in_", "feature_names_in_")  # what scikit-learn's validation notes down
 
@@ -19,6 +21,18 @@ OF_VALIDATION = ("n_features_in_", "feature_names_in_")  # what scikit-learn's v
 def draft(estimator: Estimator) -> Estimator:
     """A shallow copy with the parameters of ``estimator`` and what its last fit saw, for validation to write on."""
     return copy.copy(estimator)
+
+
+def note_features(draft: Any, X: Any) -> None:
+    """Sets: what scikit-learn's validation notes down of rows without names."""
+    draft.n_features_in_ = X.shape[1]
+    vars(draft).pop("feature_names_in_", None)
+
+
+def refuse_unfitted(estimator: Any) -> None:
+    """An error before the first fit. (scikit-learn's check takes a quarter of the time of a prediction of one row.)"""
+    if "_fitted_names" not in vars(estimator):
+        check_is_fitted(estimator)
 
 
 def commit(estimator: Any, draft: Any, fitted: Mapping[str, Any]) -> None:

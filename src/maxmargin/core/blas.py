@@ -11,11 +11,13 @@ import functools
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 from weakref import WeakSet
 
 import threadpoolctl
+
+FEW = 1 << 17  # OpenBLAS itself takes one thread up to twice as many multiplications
 
 
 class _Holder:
@@ -88,6 +90,11 @@ def blas_held() -> Iterator[None]:
         with _lock:
             _of_process.leave(holder)
             _of_thread.hold.leave(holder)
+
+
+def blas_held_for(multiplications: float) -> AbstractContextManager[None]:
+    """``blas_held`` for products of matrices with at most this many multiplications: few are left to one thread."""
+    return nullcontext() if multiplications <= FEW else blas_held()
 
 
 @functools.cache  # looking through all libraries of the process takes milliseconds

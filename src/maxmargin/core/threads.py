@@ -50,13 +50,16 @@ def thread_map(fn: Callable[[Item], Result], items: Iterable[Item], n_jobs: int)
 
     For short pieces of work (kernel tiles): a deadline or an exception in any thread stops it between items.
     """
+    items = list(items)
+    if _runs_inline(items, n_jobs):
+        return [_checked(fn, item, False) for item in items]
     stop = threading.Event()
 
     def halt(cause: BaseException) -> bool:
         stop.set()
         return False
 
-    return _map(fn, list(items), n_jobs, stop, halt, helps=True)
+    return _map(fn, items, n_jobs, stop, halt, helps=True)
 
 
 def task_map(fn: Callable[[Item], Result], items: Iterable[Item], n_jobs: int, keep: bool) -> list[Result]:
@@ -82,6 +85,11 @@ def task_map(fn: Callable[[Item], Result], items: Iterable[Item], n_jobs: int, k
         raise KeyboardInterrupt from None
 
 
+def _runs_inline(items: list[Any], n_jobs: int) -> bool:
+    """Whether one thread does it all: asked to, with nothing to share, or inside a pool job."""
+    return n_jobs == 1 or len(items) <= 1 or getattr(_worker, "inside", False)
+
+
 def _map(
     fn: Callable[[Item], Result],
     items: list[Item],
@@ -92,7 +100,7 @@ def _map(
     helps: bool = False,
 ) -> list[Result]:
     """What both maps do. ``halt`` makes the workers stop and says whether their results count nevertheless."""
-    if n_jobs == 1 or len(items) <= 1 or getattr(_worker, "inside", False):
+    if _runs_inline(items, n_jobs):
         return [_checked(fn, item, unchecked) for item in items]
     results: list[Any] = [None] * len(items)
     queue = iter(range(len(items)))

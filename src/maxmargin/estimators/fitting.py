@@ -6,7 +6,7 @@ check parameters -> draft -> read data -> plan        (the estimator)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -75,9 +75,8 @@ def fit(
     Sets: all fitted attributes, in one step at the end.
     """
     seen = {name: vars(draft)[name] for name in OF_VALIDATION if name in vars(draft)}
-    names = [job.name for job in plan.jobs]
-    callbacks = SklearnCallbacks(estimator, given, names, lambda found: seen | model(found))
-    fitted = machines.solve(plan, [*_observers(estimator, names), callbacks.observer])
+    callbacks = SklearnCallbacks(estimator, given, plan.jobs, lambda found: seen | model(found))
+    fitted = machines.solve(plan, [*_observers(estimator, plan.jobs), *callbacks.observers])
     attributes = model(fitted.machines) | report.attributes(fitted) | _ends(fitted.solutions) | more(fitted)
     if fitted.kept is not None:
         attributes["_kept"] = fitted.kept
@@ -152,9 +151,9 @@ def fit_one_problem(
     return fit(estimator, draft, lesson.given, plan, model, OF_ONE_KERNEL, more)
 
 
-def _observers(estimator: Any, names: list[str]) -> list[Observer]:
+def _observers(estimator: Any, jobs: Sequence[Job]) -> list[Observer]:
     """Who watches, as the parameters say."""
-    observers: list[Observer] = [Printer(names)] if estimator.verbose else []
+    observers: list[Observer] = [Printer([job.name for job in jobs])] if estimator.verbose else []
     return observers if estimator.callback is None else [*observers, Caller(estimator.callback)]
 
 
@@ -168,7 +167,7 @@ def _ends(solutions: list[Solution]) -> Attributes:
 
 
 def _worst(solutions: list[Solution]) -> Status:
-    return max((solution.status for solution in solutions), key=lambda status: status.severity)
+    return max({solution.status for solution in solutions}, key=lambda status: status.severity)
 
 
 def _warn_unsolved(estimator: Any, fitted: Fitted, unit: str, report: Report) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from maxmargin.machines import Machine, Observer
+from maxmargin.machines import Job, Machine, Observer
 from maxmargin.problems.solution import Progress
 
 Attributes = dict[str, Any]
@@ -30,29 +30,33 @@ class Given(NamedTuple):
 class SklearnCallbacks:
     """The task of the whole fit. ``model`` makes all attributes that predictions need of the machines so far.
 
-    One job has its steps as tasks within it, several ``jobs`` (their names) are tasks themselves.
+    One job has its steps as tasks within it, several ``jobs`` are tasks themselves; none are those of another machine.
     """
 
     def __init__(
-        self, estimator: Any, given: Given, jobs: list[str], model: Callable[[list[Machine]], Attributes]
+        self, estimator: Any, given: Given, jobs: Sequence[Job], model: Callable[[list[Machine]], Attributes]
     ) -> None:
+        self.observers: list[Observer] = []
+        self._steps: SklearnSteps | None = None
+        self._listened = hasattr(estimator, "_skl_callbacks")
+        if not self._listened:  # the task alone would take as long as a tiny solve
+            return
         n_jobs = len(jobs)
-        self._root = estimator._init_callback_context(max_subtasks=None if n_jobs == 1 else n_jobs)
+        self._root = estimator._init_callback_context(max_subtasks=None if n_jobs <= 1 else n_jobs)
         self._told = {"estimator": estimator} | given.hints
         self._root.call_on_fit_task_begin(**self._told)
-        self._steps: SklearnSteps | None = None
         if n_jobs > 1:
-            self.observer: Observer = SklearnJobs(self._root, estimator, jobs)
-        elif hasattr(estimator, "_skl_callbacks"):
-            self.observer = self._steps = SklearnSteps(self._root, self._told, model)
+            self.observers = [SklearnJobs(self._root, estimator, [job.name for job in jobs])]
         else:
-            self.observer = Observer()
+            self._steps = SklearnSteps(self._root, self._told, model)
+            self.observers = [self._steps]
 
     def end(self, attributes: Attributes) -> None:
         """The fit is done, and these will be its attributes."""
         if self._steps:
             self._steps.close()
-        self._root.call_on_fit_task_end(**self._told, reconstruction_attributes=attributes)
+        if self._listened:
+            self._root.call_on_fit_task_end(**self._told, reconstruction_attributes=attributes)
 
 
 class SklearnSteps(Observer):

@@ -194,6 +194,13 @@ class KernelValues:
         points = self.source.exact(self.index[rows])
         return self.kernel.block(points, points)
 
+    def exact_tile(self, rows: slice, columns: slice) -> Array:
+        """K between two ranges of rows in float64."""
+        left = self.source.exact(_as_slice(self.index[rows]))
+        right = left if rows == columns else self.source.exact(_as_slice(self.index[columns]))
+        self.count += len(left) * len(right)
+        return self.kernel.block(left, right)
+
     def exact_scores(self, beta: Array, rows: Array) -> Array:
         """(K beta)_i in float64 for the given rows; beta may have several columns."""
         support = np.flatnonzero(beta.reshape(len(beta), -1).any(axis=1))

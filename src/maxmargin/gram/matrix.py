@@ -38,11 +38,6 @@ CHEAP_NS = 1.0  # rows of cheaper values are stored when asked for again: new me
 SUM_SECONDS = 3e-10  # of adding a stored value to a sum, until it is measured
 
 
-def _square_bytes(X: Any) -> int:
-    """Memory of all kernel values among the rows of X in float64."""
-    return 8 * X.shape[0] ** 2
-
-
 class Gram:
     """K_ij = kernel(x_i, x_j), computed in tiles on ``n_jobs`` threads and held within ``budget`` bytes.
 
@@ -53,12 +48,12 @@ class Gram:
     def __init__(
         self, kernel: Kernel, X: Any, accuracy: float = 0.0, budget: int | None = None, n_jobs: int = 1
     ) -> None:
-        budget = default_budget() if budget is None else budget
-        if kernel.of_objects and X.shape[0] <= mercer.ALL_ROWS and 2 * _square_bytes(X) <= budget:
+        budget, square = default_budget() if budget is None else budget, 8 * X.shape[0] ** 2
+        if kernel.of_objects and X.shape[0] <= mercer.ALL_ROWS and 2 * square <= budget:
             # All values will be wanted, for the test of definiteness if for nothing else; each call may take long.
             points = kernel.prepare(X)
             kernel, X = Precomputed(), kernel.block(points, points)
-            budget -= _square_bytes(X)
+            budget -= square
         source = Source(kernel, X, accuracy, budget)
         # The points, and as much again for the rows they were made of where equal ones were merged, are memory too.
         budget = max(budget // 2, budget - 2 * source.nbytes)
@@ -331,6 +326,10 @@ class Gram:
         out = np.zeros(V.shape)
         tiles.add_product(V, out)
         return out
+
+    def exact_tile(self, rows: slice, columns: slice) -> Array:
+        """K between two ranges of rows in float64, in memory of its own."""
+        return self._values.exact_tile(rows, columns)
 
     # --- what certificates ask ---------------------------------------------------------------------------------------
 

@@ -102,7 +102,7 @@ def is_flat(loss: Any, y: Array, z: Array) -> Array:
     before = z - NEAR * y
     if compiled(loss):
         slopes, unused = np.empty(len(z)), np.empty(len(z))
-        _multipliers(loss, y, np.ones(len(z)), before, slopes, unused)
+        multipliers_of(loss, y, np.ones(len(z)), before, slopes, unused)
         return slopes == 0.0
     return np.asarray(loss.slope(y, before)) == 0.0
 
@@ -122,7 +122,7 @@ def total(loss: Any, y: Array, c: Array, z: Array) -> float:
 def multipliers(loss: Any, y: Array, c: Array, z: Array, beta: Array, kappa: Array) -> None:
     """beta = -c l'(z) and kappa = c l''(z). Writes: beta, kappa."""
     if compiled(loss):
-        _multipliers(loss, y, c, z, beta, kappa)
+        multipliers_of(loss, y, c, z, beta, kappa)
         return
     np.multiply(-c, loss.slope(y, z), out=beta)
     if hasattr(loss, "curvature"):
@@ -137,7 +137,7 @@ def fenchel_young(loss: Any, y: Array, c: Array, z: Array, beta: Array) -> tuple
     A term is zero exactly where beta_i is a multiplier of z_i: these are the rows' shares of the duality gap.
     """
     if compiled(loss):
-        return _fenchel_young(loss, y, c, z, beta)
+        return fenchel_young_of(loss, y, c, z, beta)
     losses, conjugates = c * loss.value(y, z), c * loss.conjugate(y, -beta / c)
     terms = np.maximum(losses + conjugates + beta * z, 0.0)
     return float(losses.sum()), float(conjugates.sum()), float(terms.sum()), float((terms / c).max(initial=0.0))
@@ -164,8 +164,8 @@ def _total(loss, y, c, z):
 
 
 @jit()
-def _multipliers(loss, y, c, z, beta, kappa):
-    """Writes: beta, kappa."""
+def multipliers_of(loss, y, c, z, beta, kappa):
+    """``multipliers`` of a built-in loss. Writes: beta, kappa."""
     for i in range(len(z)):
         beta[i] = -c[i] * slope(loss, y[i], z[i])
         kappa[i] = c[i] * curvature(loss, y[i], z[i])
@@ -180,7 +180,8 @@ def dual_steps(loss, y, c, z, old, sigma, beta, kappa):
 
 
 @jit()
-def _fenchel_young(loss, y, c, z, beta):
+def fenchel_young_of(loss, y, c, z, beta):
+    """``fenchel_young`` of a built-in loss."""
     losses, conjugates, terms, worst = 0.0, 0.0, 0.0, 0.0
     for i in range(len(z)):
         here, dual = c[i] * value(loss, y[i], z[i]), conjugate(loss, y[i], c[i], beta[i])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from maxmargin.machines.kernel import solve_kernel_plan
 from maxmargin.machines.linear import solve_linear_plan
-from maxmargin.machines.plan import Effort, Fitted, Job, KernelPlan, LinearPlan, Machine
+from maxmargin.machines.plan import Effort, Fitted, Job, KernelPlan, LazyJobs, LinearPlan, Machine
 from maxmargin.machines.watching import Caller, Observer, Printer
 
 
@@ -15,4 +15,16 @@ def solve(plan: KernelPlan | LinearPlan, observers: Sequence[Observer] = ()) -> 
     return solve_linear_plan(plan, observers)
 
 
-__all__ = ["Caller", "Effort", "Fitted", "Job", "KernelPlan", "LinearPlan", "Machine", "Observer", "Printer", "solve"]
+__all__ = [
+    "Caller",
+    "Effort",
+    "Fitted",
+    "Job",
+    "KernelPlan",
+    "LazyJobs",
+    "LinearPlan",
+    "Machine",
+    "Observer",
+    "Printer",
+    "solve",
+]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from maxmargin.core.blas import blas_held
 from maxmargin.core.rows import Array
 from maxmargin.core.threads import available_cores
 from maxmargin.gram import Outline
+from maxmargin.kernels import Linear
 from maxmargin.machines.matrices import Matrices, bytes_for_values
+from maxmargin.machines.pairs import bundled, edges_of, nothing_found, solutions_of, solve_bundles
 from maxmargin.machines.plan import LEAST_SECONDS, Crossed, Fitted, Fold, Job, KernelPlan, Machine, order_within
 from maxmargin.machines.refusals import refuse_asymmetric
 from maxmargin.machines.running import CUT_SHORT, Solved, solve_jobs, unsolved
@@ -24,6 +27,7 @@ from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import STOPS, Point, Solution, Status, ended_by
 from maxmargin.solvers import solve
 from maxmargin.solvers.contract import Options, continued
+from maxmargin.solvers.small.pairs import Found
 
 STORED_ROWS = 1024  # of a working set where all values are stored: updates are cheap (letter: 0.70 instead of 0.84 s)
 
@@ -33,7 +37,7 @@ def solve_kernel_plan(plan: KernelPlan, observers: Sequence[Observer]) -> Fitted
     with memory.explained(bytes_for_values(plan)), blas_held(), limits.limits():
         work = _Work(plan, observers)
         solved = work.solved()
-        machines = [work.machine(job, solution.point) for job, (solution, _) in zip(plan.jobs, solved, strict=True)]
+        machines = work.machines(solved)
     matrices = work.matrices
     solutions, crossed = (list(parts) for parts in zip(*solved, strict=True))
     return Fitted(machines, solutions, crossed, matrices.kept, matrices.computed, matrices.float32)
@@ -46,22 +50,40 @@ class _Work:
         self.plan, self.observers = plan, observers
         self.matrices = Matrices(plan)
         self.small = plan.n <= SMALL_ROWS
+        self._bundles: Found | None = None
 
     def solved(self) -> list[Solved]:
         """A solution for each job, and what its folds became."""
         self._rehearse()
         ended = self._open()
         if ended:
-            return [(unsolved(_zero(job), ended), []) for job in self.plan.jobs]
+            return [(unsolved(_zero(job), ended), ()) for job in self.plan.jobs]
         try:
             ended = self._prepare() if self.matrices.several_on_all_rows else None
             if ended:
-                return [(unsolved(_zero(job), ended), []) for job in self.plan.jobs]
+                return [(unsolved(_zero(job), ended), ()) for job in self.plan.jobs]
+            found = self._in_bundles() if bundled(self.plan, self.observers) else {}
             # Pairs of classes in turns in which threads rarely wait for the same class.
-            turns = ovo.rounds(len(self.plan.segments)) if self.plan.segments else None
-            return solve_jobs(self.plan.jobs, self.plan.effort, self._workers(), self._one, _zero, turns)
+            turns = ovo.rounds(len(self.plan.segments)) if self.plan.segments else range(len(self.plan.jobs))
+            turns = [number for number in turns if number not in found] if found else turns
+            found |= solve_jobs(self.plan.jobs, self.plan.effort, self._workers(), self._one, _zero, turns)
+            return [found[number] for number in range(len(self.plan.jobs))]
         finally:
             self.matrices.close()
+
+    def _in_bundles(self) -> dict[int, Solved]:
+        """Those of many small pairs of classes that compiled calls solve, or none of them where Ctrl-C ended those."""
+        plan, begun, found, ended = self.plan, limits.now(), nothing_found(self.plan), None
+        try:
+            solve_bundles(plan, self.matrices.shared, self.matrices.n_jobs, found)
+        except STOPS as stop:
+            ended = ended_by(stop, plan.effort.keeps)
+        self._bundles = found
+        self.matrices.float32 &= self.matrices.shared.dtype == np.float32  # predictions are then good enough in it, too
+        solutions = solutions_of(found, limits.now() - begun)
+        if ended:
+            solutions = {k: unsolved(_zero(job), ended) for k, job in enumerate(plan.jobs)} | solutions
+        return {number: (solution, ()) for number, solution in solutions.items()}
 
     def _open(self) -> Status | None:
         """Set the matrix up; how the fit ended, where that was stopped."""
@@ -179,6 +201,20 @@ class _Work:
         finally:
             self.matrices.done_with(gram)
 
+    def machines(self, solved: list[Solved]) -> list[Machine]:
+        """Of every job. Where pairs of classes were solved in bundles, all pairs are one machine."""
+        plan, found = self.plan, self._bundles
+        if found is None:
+            return [self.machine(job, solution.point) for job, (solution, _) in zip(plan.jobs, solved, strict=True)]
+        edges, pairs = edges_of(plan), list(combinations(range(len(plan.segments)), 2))
+        coef, biases = found.coef, found.outcomes.bias.copy()
+        for number in np.flatnonzero(found.outcomes.solved == 0.0):
+            point = solved[number][0].point
+            ovo.put(point.beta, pairs[number], edges, coef)
+            biases[number] = point.biases[0]
+        weights = ovo.pair_weights(coef, self.matrices.X, edges) if isinstance(plan.kernel, Linear) else None
+        return [Machine(coef, biases if weights is None else self.matrices.unmoved(biases, weights), weights)]
+
     def machine(self, job: Job, point: Point) -> Machine:
         """The decision functions of multipliers."""
         return self._machine(job, *self._coefficients(job, point))
@@ -190,11 +226,8 @@ class _Work:
 
     def _machine(self, job: Job, coef: Array, biases: Array) -> Machine:
         """Rows may have been moved: the decision functions of rows as they are."""
-        weights, shift = self.matrices.weights(job, coef), self.matrices.shift
-        if shift is not None:  # f(x) = w'(x - shift) + b; with the very w that predicts, or rounding is doubled
-            assert weights is not None
-            biases = np.array([b - float(w @ shift) for w, b in zip(weights, biases, strict=True)])
-        return Machine(coef, biases, weights)
+        weights = self.matrices.weights(job, coef)
+        return Machine(coef, biases if weights is None else self.matrices.unmoved(biases, weights), weights)
 
     def _biases(self, job: Job, coef: Array, point: Point) -> Array:
         """Those of the problem's groups where they are free. A regularised one is the weight of the appended 1."""

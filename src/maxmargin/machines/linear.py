@@ -41,9 +41,11 @@ def few_merged(X: Any, targets: Array, weights: Array) -> tuple[Any, Array, Arra
 def solve_linear_plan(plan: LinearPlan, observers: Sequence[Observer]) -> Fitted:
     """A machine and a solution for each job."""
     work = _Work(plan, observers)
+    # Small problems end before a thread wakes up.
+    workers = plan.effort.n_jobs if work.several and plan.X.shape[0] > SMALL_ROWS else 1
     with limits.limits():
-        solved = solve_jobs(plan.jobs, plan.effort, plan.effort.n_jobs if work.several else 1, work.one, work.zero)
-    solutions, crossed = (list(parts) for parts in zip(*solved, strict=True))
+        solved = solve_jobs(plan.jobs, plan.effort, workers, work.one, work.zero)
+    solutions, crossed = (list(parts) for parts in zip(*solved.values(), strict=True))
     pairs = list(zip(plan.jobs, solutions, strict=True))
     machines = [work.machine(job, solution.point) for job, solution in pairs]
     zeros = [proved_zeros(work.problem(job), s.point, s.certificate.gap) for job, s in pairs] if plan.screen else None

@@ -141,3 +141,9 @@ class Matrices:
             return None
         X: Any = self.X if job.rows is None else self.X[job.rows]
         return np.stack([np.asarray(row @ X, np.float64).ravel() for row in coef])
+
+    def unmoved(self, biases: Array, weights: Array) -> Array:
+        """Biases for rows as they are: f(x) = w'(x - shift) + b, with the very w that predicts, or rounding doubles."""
+        if self.shift is None:
+            return biases
+        return np.array([b - float(w @ self.shift) for w, b in zip(weights, biases, strict=True)])

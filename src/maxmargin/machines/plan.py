@@ -7,7 +7,7 @@ of pairs of classes, of one class against the rest, joint ones and regressions a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from maxmargin.machines.warm import KeptPoints, KeptRows
 from maxmargin.problems.box import Bias
 from maxmargin.problems.solution import Point, Solution
 from maxmargin.solvers.contract import Options, SolverChoice, Watch
+from maxmargin.solvers.small.pairs import Sides
 
 LEAST_SECONDS = 1e-3  # of a time limit that is over: solvers then still give a point, and say why they stopped
 
@@ -42,11 +43,16 @@ class Effort:
         """Whether Ctrl-C ends the fit with its best point."""
         return self.each.keeps
 
+    @property
+    def free(self) -> bool:
+        """Whether nothing but ``tol`` ends the fit."""
+        return self.each.free and math.isinf(self.deadline)
+
     def seconds_left(self) -> float | None:
         """Until the deadline; None where there is none."""
         return None if math.isinf(self.deadline) else max(LEAST_SECONDS, self.deadline - limits.now())
 
-    def options(self, start: Point | None, seconds: float | None, watch: Watch, **how: Any) -> Options:
+    def options(self, start: Point | None, seconds: float | None, watch: Watch | None, **how: Any) -> Options:
         """For one solve of ``seconds``."""
         return replace(self.each, start=start, time_limit=seconds, watch=watch, **how)
 
@@ -124,6 +130,19 @@ class Job:
         return [n * max(1.0, math.sqrt(len(self.folds))), *[n] * len(self.folds)]
 
 
+class LazyJobs(Sequence[Job]):
+    """Jobs that are made when they are asked for: of 200 classes there are 19,900 pairs, most of them in bundles."""
+
+    def __init__(self, number: int, make: Callable[[int], Job]) -> None:
+        self._all, self._make = range(number), make
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __getitem__(self, number: Any) -> Any:
+        return self._make(self._all[number])
+
+
 @dataclass(frozen=True)
 class KernelPlan:
     """Jobs on the kernel matrix of different rows.
@@ -133,11 +152,12 @@ class KernelPlan:
     rows (classes, one after the other) are what pairs of classes are made of; empty where every job is on all rows.
     ``movable`` is whether the origin of the rows does not matter to a linear kernel: the bias is free, and multipliers
     add up to zero. ``keep`` is whether kernel rows are kept for the next fit, and ``kept`` are those of the last one.
+    ``sides``: see ``machines.pairs``; None where jobs are not pairs of classes, or have folds or a start.
     """
 
     kernel: Kernel
     X: Any
-    jobs: list[Job]
+    jobs: Sequence[Job]
     bias: Bias
     effort: Effort
     usual_bound: float
@@ -146,6 +166,7 @@ class KernelPlan:
     movable: bool = True
     keep: bool = False
     kept: KeptRows | None = None
+    sides: Sides | None = None
 
     @property
     def n(self) -> int:
@@ -163,7 +184,7 @@ class LinearPlan:
     """
 
     X: Any
-    jobs: list[Job]
+    jobs: Sequence[Job]
     scale: float
     effort: Effort
     costs: Array
@@ -204,7 +225,7 @@ class Fitted(NamedTuple):
 
     machines: list[Machine]
     solutions: list[Solution]
-    crossed: list[list[Crossed]]
+    crossed: list[Sequence[Crossed]]
     kept: KeptRows | KeptPoints | None = None
     kernel_values: int = 0
     float32: bool = False

@@ -9,31 +9,30 @@ from maxmargin.machines.plan import Crossed, Effort, Job
 from maxmargin.machines.watching import TimeShares
 from maxmargin.problems.solution import STOPS, Point, Solution, Status, Trace, ended_by, unproved
 
-Solved = tuple[Solution, list[Crossed]]
+Solved = tuple[Solution, Sequence[Crossed]]
 CUT_SHORT = (Status.STOPPED, Status.TIME_LIMIT, Status.INTERRUPTED)  # then no fold is begun
 
 
 def solve_jobs(
-    jobs: list[Job],
+    jobs: Sequence[Job],
     effort: Effort,
     workers: int,
     one: Callable[[int, TimeShares], Solved],
     zero: Callable[[Job], Point],
     turns: Sequence[int] | None = None,
-) -> list[Solved]:
-    """``one(number, shares)`` for every job, taken up in the order of ``turns``; ``zero(job)`` if it cannot begin."""
-    sizes = [size for job in jobs for size in job.sizes]
-    shares = TimeShares(effort.seconds_left(), sizes, min(workers, len(jobs)))
+) -> dict[int, Solved]:
+    """``one(number, shares)`` for the jobs in ``turns``, in that order; ``zero(job)`` if it cannot begin."""
+    turns = range(len(jobs)) if turns is None else turns
+    sizes = [size for number in turns for size in jobs[number].sizes]
+    shares = TimeShares(effort.seconds_left(), sizes, min(workers, len(turns)))
 
     def ended(number: int) -> Solved:
         try:
             return one(number, shares)
         except STOPS as stop:
-            return unsolved(zero(jobs[number]), ended_by(stop, effort.keeps)), []
+            return unsolved(zero(jobs[number]), ended_by(stop, effort.keeps)), ()
 
-    turns = range(len(jobs)) if turns is None else turns
-    found = dict(zip(turns, task_map(ended, turns, workers, effort.keeps), strict=True))
-    return [found[number] for number in range(len(jobs))]
+    return dict(zip(turns, task_map(ended, turns, workers, effort.keeps), strict=True))
 
 
 def unsolved(zero: Point, status: Status) -> Solution:

@@ -6,6 +6,7 @@ make stays as far below ``tol`` as there.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
@@ -16,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.core import rows as storage
-from maxmargin.core.blas import blas_held
+from maxmargin.core.blas import blas_held_for
 from maxmargin.core.buffers import scratch
 from maxmargin.core.equal_rows import find_equal_among_many
 from maxmargin.core.rows import Array, as_dense
@@ -31,6 +32,7 @@ ROWS = 512
 MOST_ROWS = 2048
 PARTS = 4  # at least this many pieces of work, so that threads end together
 TILE = ROWS * 512  # values of a tile: 1 MB in float32, which stays in the L2 cache
+FEW_VALUES = 1 << 17  # kernel values that are there before another thread wakes up
 MERGED = 1000  # support vectors from which equal ones are looked for
 
 
@@ -160,6 +162,7 @@ class VectorScorer(Scorer):
     def _for_parts(self, X: Any, n_jobs: int, keep: Callable[[slice, Array], None]) -> None:
         """Calls ``keep`` with some points and their sums, which last until it returns."""
         n, shape = X.shape[0], (len(self.edges) - 1, len(self.coef))
+        alone = self.kernel.of_objects or n * self.coef.shape[1] <= FEW_VALUES  # the user's functions: from one thread
         step = min(max(ROWS, TILE // max(1, self.coef.shape[1])), MOST_ROWS, max(64, -(-n // PARTS)))
 
         def chunk(first: int) -> None:
@@ -167,9 +170,8 @@ class VectorScorer(Scorer):
             sums = scratch("sums", (*shape, part.stop - first), np.float64)
             keep(part, self._sums_of(X[part], sums))
 
-        with blas_held():
-            # The user's functions are called from one thread.
-            thread_map(chunk, range(0, n, step), 1 if self.kernel.of_objects else n_jobs)
+        with blas_held_for(float(n) * self.coef.shape[1] * X.shape[1] if X.ndim == 2 else math.inf):
+            thread_map(chunk, range(0, n, step), 1 if alone else n_jobs)
 
     def _sums_of(self, X: Any, out: Array) -> Array:
         """Writes: out, (classes, machines, points)."""

@@ -74,8 +74,13 @@ def fold_watcher(observers: Sequence[Observer], job: int, fold: int) -> Watch:
     return lambda seen, point: any([observer.fold_step(job, fold, seen) for observer in observers])  # noqa: C419
 
 
-def watcher(observers: Sequence[Observer], job: int, to_machine: Callable[[Point], Machine]) -> Watch:
-    """Tells all observers of a step; True where one of them asks to stop. ``to_machine`` makes a machine of a point."""
+def watcher(observers: Sequence[Observer], job: int, to_machine: Callable[[Point], Machine]) -> Watch | None:
+    """Tells all observers of a step; True where one of them asks to stop. ``to_machine`` makes a machine of a point.
+
+    None where nobody listens.
+    """
+    if not observers:
+        return None
 
     def watch(seen: Progress, point: Callable[[], Point]) -> bool:
         # A list: all of them hear of it, whatever the first one says.

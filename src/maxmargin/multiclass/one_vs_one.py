@@ -9,6 +9,9 @@ class c in its k - 1 machines, against the other classes in order.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -27,11 +30,11 @@ class OneVsOne:
         self.n_classes = n_classes
         self.pairs = list(itertools.combinations(range(n_classes), 2))
 
-    def tasks(self, labels: Array) -> list[Task]:
+    def tasks(self, labels: Array) -> Sequence[Task]:
         """All pairs, each on its own rows."""
         if self.n_classes == 2:  # a positive decision is classes_[1] everywhere in scikit-learn
             return [Task(None, sides(labels, np.array([False, True])), "pair 1/1")]
-        return [_pair(labels, *pair, f"pair {k + 1}/{len(self.pairs)}") for k, pair in enumerate(self.pairs)]
+        return PairTasks(labels, self.pairs, self.n_classes)
 
     def scores(self, decisions: Array) -> Array:
         """Votes; equal ones are told apart by the summed decisions."""
@@ -62,9 +65,26 @@ class OneVsOne:
         return coupled(shares, self.n_classes)
 
 
-def _pair(labels: Array, first: int, second: int, name: str) -> Task:
-    rows = np.flatnonzero((labels == first) | (labels == second))
-    return Task(rows, lambda: np.where(labels[rows] == first, 1.0, -1.0), name)
+class PairTasks(Sequence[Task]):
+    """The tasks of all pairs, made when they are asked for: of 200 classes there are 19,900."""
+
+    def __init__(self, labels: Array, pairs: list[tuple[int, int]], n_classes: int) -> None:
+        self._labels, self._pairs = labels, pairs
+        order = np.argsort(labels, kind="stable")
+        self._rows = np.split(order, np.searchsorted(labels[order], np.arange(1, n_classes)))
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def __getitem__(self, number: Any) -> Any:
+        first, second = self._pairs[number]
+        rows = np.sort(np.concatenate((self._rows[first], self._rows[second])))
+        signs = partial(_signs, self._labels, rows, first)
+        return Task(rows, signs, f"pair {range(len(self))[number] + 1}/{len(self)}")
+
+
+def _signs(labels: Array, rows: Array, first: int) -> Array:
+    return np.where(labels[rows] == first, 1.0, -1.0)
 
 
 def rounds(n_classes: int) -> list[int]:
@@ -85,21 +105,33 @@ def slots(first: int, second: int) -> tuple[int, int]:
     return second - 1, first
 
 
-def join(tasks: list[Task], betas: list[Array], labels: Array, n_classes: int) -> Array:
+def put(beta: Array, pair: tuple[int, int], edges: Array, coef: Array) -> None:
+    """Enter the multipliers of a pair; class c has the rows from ``edges_c`` to ``edges_c+1``. Writes: coef."""
+    (a, b), (first, second) = pair, slots(*pair)
+    middle = edges[a + 1] - edges[a]
+    coef[first, edges[a] : edges[a + 1]], coef[second, edges[b] : edges[b + 1]] = beta[:middle], beta[middle:]
+
+
+def join(betas: Iterable[Array], edges: Array) -> Array:
     """The multipliers of every pair in one matrix, ``dual_coef`` of all rows."""
-    coef = np.zeros((n_classes - 1, len(labels)))
-    for pair, task, beta in zip(itertools.combinations(range(n_classes), 2), tasks, betas, strict=True):
-        coef[np.where(labels[task.rows] == pair[0], *slots(*pair)), task.rows] = beta
+    coef = np.zeros((len(edges) - 2, edges[-1]))
+    for pair, beta in zip(itertools.combinations(range(len(edges) - 1), 2), betas, strict=True):
+        put(beta, pair, edges, coef)
     return coef
 
 
-def split(coef: Array, tasks: list[Task], labels: Array, n_classes: int) -> list[Array]:
+def split(coef: Array, edges: Array) -> list[Array]:
     """The multipliers of each pair: the inverse of ``join``."""
-    pairs = itertools.combinations(range(n_classes), 2)
     return [
-        coef[np.where(labels[task.rows] == pair[0], *slots(*pair)), task.rows]
-        for pair, task in zip(pairs, tasks, strict=True)
+        np.concatenate((coef[b - 1, edges[a] : edges[a + 1]], coef[a, edges[b] : edges[b + 1]]))
+        for a, b in itertools.combinations(range(len(edges) - 1), 2)
     ]
+
+
+def pair_weights(coef: Any, X: Any, edges: Array) -> Array:
+    """sum_i beta_i x_i of every pair, from all coefficients and the rows that they belong to."""
+    sums = [np.asarray(coef[:, a:b] @ X[a:b]) for a, b in itertools.pairwise(edges)]
+    return np.stack([sums[a][b - 1] + sums[b][a] for a, b in itertools.combinations(range(len(sums)), 2)])
 
 
 def pair_decisions(sums: Array, biases: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -41,7 +41,7 @@ class Reduction(Protocol):
     n_classes: int
     unit: str  # what a task is, in the plural
 
-    def tasks(self, labels: Array) -> list[Task]:
+    def tasks(self, labels: Array) -> Sequence[Task]:
         """The tasks of rows with these class indices."""
         ...
 

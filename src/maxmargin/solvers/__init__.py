@@ -12,6 +12,8 @@ from maxmargin.solvers import choose, drive
 from maxmargin.solvers.box.hard import solve_hard
 from maxmargin.solvers.contract import Options, Solver, SolverChoice, Stage
 from maxmargin.solvers.linear.flat import flat_solution
+from maxmargin.solvers.small.box import small_solution
+from maxmargin.solvers.small.linear import narrow_solution
 
 if TYPE_CHECKING:
     from maxmargin.solvers.external.clarabel import Clarabel as Clarabel
@@ -31,8 +33,14 @@ def solve(problem: Any, options: Options | None = None, solver: SolverChoice = "
     stages = choose.choose(problem, solver)
     if isinstance(problem, BoxQP) and problem.hard:
         return solve_hard(problem, stages, options)
-    flat = flat_solution(problem, options) if isinstance(problem, LinearProblem) else None
-    return flat or drive.run(problem, stages, options)
+    return _at_once(problem, options, solver == "auto") or drive.run(problem, stages, options)
+
+
+def _at_once(problem: Any, options: Options, chosen: bool) -> Solution | None:
+    """The solution of a problem that needs no loop; small ones only where the solver may be ``chosen``."""
+    if isinstance(problem, LinearProblem):
+        return flat_solution(problem, options) or (narrow_solution(problem, options) if chosen else None)
+    return small_solution(problem, options) if chosen and isinstance(problem, BoxQP) else None
 
 
 def __getattr__(name: str) -> Any:

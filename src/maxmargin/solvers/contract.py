@@ -64,6 +64,11 @@ class Options:
         """Whether Ctrl-C ends the solve with its best point."""
         return self.interrupt == "keep"
 
+    @property
+    def free(self) -> bool:
+        """Whether nobody watches, and nothing but ``tol`` ends the solve."""
+        return self.watch is None and self.max_iter < 0 and self.time_limit is None
+
 
 class Problem(Protocol):
     """What the loop asks of a problem."""

@@ -138,7 +138,7 @@ def test_sums_over_rows(loss):
     X, y = data(loss, n=25)
     c, z, old = np.linspace(0.1, 2.0, 25), X @ np.ones(X.shape[1]), np.zeros(25)
     found = []
-    loops = (losses._total, losses._multipliers, losses.dual_steps, losses._fenchel_young)
+    loops = (losses._total, losses.multipliers_of, losses.dual_steps, losses.fenchel_young_of)
     for total, fill, step, gaps in zip(*map(both, loops), strict=True):
         beta, kappa, moved, slopes = (np.empty(25) for _ in range(4))
         fill(loss, y, c, z, beta, kappa)

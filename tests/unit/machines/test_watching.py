@@ -70,7 +70,7 @@ def test_everyone_hears_of_a_step_even_after_one_asked_to_stop():
     assert stops.heard == listens.heard == [(7, SEEN, MACHINE)]
     assert [point.beta for point in read] == [1.0, 1.0]
     assert watcher([listens], 7, lambda point: MACHINE)(SEEN, Point) is False
-    assert watcher([], 0, lambda point: MACHINE)(SEEN, Point) is False
+    assert watcher([], 0, lambda point: MACHINE) is None
 
 
 def test_a_machine_is_made_only_for_those_who_look_at_it():

@@ -10,16 +10,24 @@ from maxmargin.multiclass import one_vs_one as ovo
 
 
 def test_pairs_join_and_split():
-    labels = np.array([0, 1, 2, 1, 0, 2, 2])
+    labels = np.array([0, 0, 1, 1, 2, 2, 2])
     for n_classes, names in ((3, labels), (4, labels + (labels > 0))):
-        tasks = OneVsOne(n_classes).tasks(names)
+        tasks, edges = OneVsOne(n_classes).tasks(names), np.searchsorted(names, np.arange(n_classes + 1))
         assert len(tasks) == n_classes * (n_classes - 1) // 2
         rng = np.random.default_rng(0)
         betas = [rng.normal(size=task.size(len(labels))) for task in tasks]
-        coef = ovo.join(tasks, betas, names, n_classes)
+        coef = ovo.join(betas, edges)
         assert coef.shape == (n_classes - 1, 7)
-        for beta, again in zip(betas, ovo.split(coef, tasks, names, n_classes), strict=True):
+        for beta, again in zip(betas, ovo.split(coef, edges), strict=True):
             np.testing.assert_array_equal(beta, again)
+
+
+def test_tasks_of_rows_in_any_order():
+    labels = np.array([2, 0, 1, 1, 0, 2])
+    tasks = OneVsOne(3).tasks(labels)
+    np.testing.assert_array_equal(tasks[1].rows, [0, 1, 4, 5])
+    np.testing.assert_array_equal(tasks[1].signs, [-1.0, 1.0, 1.0, -1.0])
+    assert [task.name for task in tasks] == ["pair 1/3", "pair 2/3", "pair 3/3"]
 
 
 def test_decisions_of_pairs_are_those_of_their_own_machines():
@@ -27,7 +35,7 @@ def test_decisions_of_pairs_are_those_of_their_own_machines():
     labels = np.sort(rng.integers(0, 4, size=30))
     tasks = OneVsOne(4).tasks(labels)
     betas = [rng.normal(size=task.size(len(labels))) for task in tasks]
-    coef, K = ovo.join(tasks, betas, labels, 4), rng.normal(size=(5, 30))
+    coef, K = ovo.join(betas, np.searchsorted(labels, np.arange(5))), rng.normal(size=(5, 30))
     sums = np.stack([coef[:, labels == c] @ K[:, labels == c].T for c in range(4)])
     together = ovo.pair_decisions(sums, np.zeros(6))
     for column, (task, beta) in enumerate(zip(tasks, betas, strict=True)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +31,7 @@ from maxmargin.multiclass import Reduction
 from maxmargin.multiclass import one_vs_one as ovo
 from maxmargin.problems.box import Bias
 from maxmargin.problems.solution import Solution
+from maxmargin.solvers.small.pairs import Sides
 
 CLASSIFIER_RULES: dict[str, Rule] = PROBABILITY_RULES | {
     "decision_function_shape": checks.one_of("ovr", "ovo"),
@@ -75,8 +76,12 @@ class KernelClassifier(Hyperplanes, Probable, ClassifierMixin, KernelMachine):
         """Of the different rows: what their slack costs, or how much they count."""
 
     @abstractmethod
-    def _jobs(self, rows: Rows, tasks: ClassTasks, costs: Array, start: Array | None, folds: Folds) -> list[Job]:
+    def _jobs(self, rows: Rows, tasks: ClassTasks, costs: Array, start: Array | None, folds: Folds) -> Sequence[Job]:
         """A job for each machine."""
+
+    def _sides(self, costs: Array) -> Sides | None:
+        """Pairs of classes as bundles take them; None where they cannot."""
+        return None
 
     @abstractmethod
     def _usual_bound(self, costs: Array) -> float:
@@ -118,7 +123,9 @@ class KernelClassifier(Hyperplanes, Probable, ClassifierMixin, KernelMachine):
         costs = self._costs(rows, classes)
         start = rows.merged(last_class_coefficients(self, rows.shape, classes.names, tasks.reduction))
         jobs = self._jobs(rows, tasks, costs, start, folds)
-        plan = kernel_plan(self, rows, jobs, bias_of(self), self._usual_bound(costs), begun, tasks.segments)
+        sides = self._sides(costs) if tasks.segments and start is None and not folds.number else None
+        how = {"segments": tasks.segments, "sides": sides}
+        plan = kernel_plan(self, rows, jobs, bias_of(self), self._usual_bound(costs), begun, **how)
 
         def model(machines: list[Machine]) -> Attributes:
             coef = tasks.coefficients(machines)
@@ -149,9 +156,7 @@ class KernelClassifier(Hyperplanes, Probable, ClassifierMixin, KernelMachine):
     def _weights_of(self, coef: Array) -> Array:
         if not in_pairs(self.reduction_):
             return super()._weights_of(coef)
-        edges = np.cumsum([0, *self.n_support_])
-        sums = [np.asarray(coef[:, a:b] @ self.support_vectors_[a:b]) for a, b in pairwise(edges)]
-        return np.stack([sums[a][b - 1] + sums[b][a] for a, b in self.reduction_.pairs])  # type: ignore[attr-defined]
+        return ovo.pair_weights(coef, self.support_vectors_, np.cumsum([0, *self.n_support_]))
 
     def decision_function(self, X: Any) -> Array:
         """Decision values: w'phi(x) + b for two classes, positive for ``classes_[1]``.

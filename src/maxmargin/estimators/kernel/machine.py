@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
-from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import checks
 from maxmargin.checks import Documented, Rule
@@ -90,7 +89,7 @@ class KernelMachine(KeepsForNextFit, DecidesByFold, Documented, CallbackSupportM
 
         Made of ``dual_coef_``, so it cannot be written; sparse where the training data were.
         """
-        check_is_fitted(self)
+        checks.refuse_unfitted(self)
         w = self._linear_weights()
         if w is None:
             raise AttributeError("coef_ exists for the linear kernel only: w lies in feature space otherwise.")
@@ -120,7 +119,7 @@ class KernelMachine(KeepsForNextFit, DecidesByFold, Documented, CallbackSupportM
 
     def _decisions(self, X: Any) -> Array:
         """Decision values (points, machines): checked data -> scorer."""
-        check_is_fitted(self)
+        checks.refuse_unfitted(self)
         X = checks.prediction_data(self, X, taken_by(self.kernel_))
         w = self._linear_weights()
         if w is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -148,7 +148,7 @@ class NuSVC(KernelClassifier):
     def _usual_bound(self, costs: Array) -> float:
         return float(np.median(costs))
 
-    def _jobs(self, rows: Rows, tasks: ClassTasks, costs: Array, start: Array | None, folds: Folds) -> list[Job]:
+    def _jobs(self, rows: Rows, tasks: ClassTasks, costs: Array, start: Array | None, folds: Folds) -> Sequence[Job]:
         self._refuse_infeasible(tasks, rows.weights, costs)
         nu, units = self.nu, 1.0 if start is None else self.rho_
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,16 +21,19 @@ from maxmargin.estimators.plans.reductions import RULES as MULTICLASS_RULES
 from maxmargin.estimators.plans.reductions import bias_of, is_joint, joint_loss, refuse_zero_weights
 from maxmargin.estimators.progress import Attributes
 from maxmargin.estimators.uncertain import LOG_ODDS, is_logistic
+from maxmargin.losses.box import box_of, has_box
 from maxmargin.losses.curved import is_loss_of_kernels
+from maxmargin.losses.power_hinge import simplest
 from maxmargin.machines import Job
 from maxmargin.machines.joint import JointRows, kernel_job
 from maxmargin.machines.plan import as_solved
 from maxmargin.machines.refusals import refuse_indefinite_hard_margin, refuse_inseparable
 from maxmargin.models import soft_margin
 from maxmargin.multiclass import Task
-from maxmargin.problems.box import BoxQP
+from maxmargin.problems.box import Bias, BoxQP
 from maxmargin.problems.kernel import KernelProblem
 from maxmargin.problems.solution import Progress, Solution
+from maxmargin.solvers.small.pairs import Sides
 
 _RULES: dict[str, Rule] = (
     KERNEL_RULES
@@ -234,7 +237,13 @@ class SVC(KernelClassifier):
     def _usual_bound(self, costs: Array) -> float:
         return usual_bound_of(class_loss(self.loss), costs)
 
-    def _jobs(self, rows: Rows, tasks: ClassTasks, costs: Array, start: Array | None, folds: Folds) -> list[Job]:
+    def _sides(self, costs: Array) -> Sides | None:
+        loss, ones = simplest(class_loss(self.loss)), np.ones(len(costs))
+        if bias_of(self) is not Bias.FREE or np.isinf(costs).any() or not has_box(loss, of_labels=True):
+            return None
+        return Sides(box_of(loss, ones, costs, of_labels=True), box_of(loss, -ones, costs, of_labels=True))
+
+    def _jobs(self, rows: Rows, tasks: ClassTasks, costs: Array, start: Array | None, folds: Folds) -> Sequence[Job]:
         if is_joint(self):
             return [self._joint_job(rows, tasks.reduction.n_classes, costs, start, folds)]
         kernel, loss, bias, hard = rows.kernel, class_loss(self.loss), bias_of(self), bool(np.isinf(costs).any())

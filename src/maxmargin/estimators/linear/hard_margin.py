@@ -25,7 +25,7 @@ VIOLATION = 0.25  # of tol: a relative gap is at most twice the violation of the
 def fit_hard_margin(estimator: Any, draft: Any, given: Given, X: Any, y: Array, weights: Array) -> Any:
     """Fit a ``LinearSVC`` with C = infinity. Sets: all fitted attributes, at the end."""
     _refuse(estimator)
-    callbacks = SklearnCallbacks(estimator, given, [""], lambda machines: {})
+    callbacks = SklearnCallbacks(estimator, given, (), lambda machines: {})
     parameters = {name: getattr(estimator, name) for name in SHARED}
     machine = SVC(kernel="linear", C=estimator.C, tol=VIOLATION * estimator.tol, **parameters)
     machine.fit(X, y, sample_weight=weights)

@@ -6,7 +6,6 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
-from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import checks
 from maxmargin.checks import Documented
@@ -58,7 +57,7 @@ class LinearMachine(KeepsForNextFit, DecidesByFold, Documented, CallbackSupportM
         return self.coef_ if self.coef_.ndim == 2 else self.coef_.reshape(1, -1)
 
     def _decisions(self, X: Any) -> Array:
-        check_is_fitted(self)
+        checks.refuse_unfitted(self)
         return linear_decisions(checks.prediction_data(self, X), self._weights(), self.intercept_)
 
     def _fold_decisions(self, X: Any, folds: FoldMachines) -> Array:

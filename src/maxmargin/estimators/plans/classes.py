@@ -12,7 +12,7 @@ import numpy as np
 from maxmargin import checks
 from maxmargin.core.rows import Array
 from maxmargin.estimators.plans.folds import Folds
-from maxmargin.machines import Job, Machine
+from maxmargin.machines import Job, LazyJobs, Machine
 from maxmargin.multiclass import OneVsOne, OutputCodes, Reduction
 from maxmargin.multiclass import one_vs_one as ovo
 from maxmargin.multiclass.reduction import Task
@@ -29,12 +29,15 @@ class Classes(NamedTuple):
 
 def read_classes(estimator: Any, y: Array, weights: Array) -> Classes:
     """At least two classes with rows of weight above zero; one without any stays a class that nothing speaks for."""
+    names, of_rows = checks.distinct(y)
     used = np.flatnonzero(weights)
-    names, seen = np.unique(y), np.unique(y[used])
+    counts = np.bincount(of_rows[used], minlength=len(names))
+    seen = names[counts > 0]
     checks.at_least_two(seen, type(estimator).__name__)
     factors = np.ones(len(names))
-    factors[np.searchsorted(names, seen)] = checks.class_costs(estimator.class_weight, seen, y[used], weights[used])
-    return Classes(names, np.searchsorted(names, y), factors)
+    if estimator.class_weight is not None:
+        factors[counts > 0] = checks.class_costs(estimator.class_weight, seen, y[used], weights[used])
+    return Classes(names, of_rows, factors)
 
 
 def in_pairs(reduction: Reduction) -> bool:
@@ -50,8 +53,8 @@ class ClassTasks:
         self.tasks = reduction.tasks(labels)
         self.segments: tuple[slice, ...] = ()
         if in_pairs(reduction):
-            edges = np.searchsorted(labels, np.arange(reduction.n_classes + 1))
-            self.segments = tuple(slice(int(a), int(b)) for a, b in pairwise(edges))
+            self._edges = np.searchsorted(labels, np.arange(reduction.n_classes + 1))
+            self.segments = tuple(slice(a, b) for a, b in pairwise(self._edges.tolist()))
 
     def jobs(
         self,
@@ -62,15 +65,17 @@ class ClassTasks:
         folds: Folds,
         units: Array | float = 1.0,
         **how: Any,
-    ) -> list[Job]:
+    ) -> LazyJobs:
         """A job for each task: ``state(task, costs, gram)`` is its problem, ``finish(sides)`` judges its solution.
 
         ``start`` are coefficients in the layout of ``coefficients``, which times the ``units`` of the tasks are
         multipliers. For ``how`` see ``Job``.
         """
         starts, units = self._starts(start), np.broadcast_to(units, (len(self.tasks),))
-        return [
-            Job(
+
+        def job(number: int) -> Job:
+            task = self.tasks[number]
+            return Job(
                 rows=task.rows,
                 shape=(task.size(len(self.labels)),),
                 state=partial(state, task, task.of(costs)),
@@ -81,20 +86,22 @@ class ClassTasks:
                 folds=folds.without_costs(partial(state, task), task.of(costs), task.rows),
                 **how,
             )
-            for number, task in enumerate(self.tasks)
-        ]
+
+        return LazyJobs(len(self.tasks), job)
 
     def coefficients(self, machines: list[Machine]) -> Array:
-        """Of all machines, a column for each row; see ``multiclass.one_vs_one`` for the layout of pairs."""
-        if self.segments:
-            betas = [machine.coef[0] for machine in machines]
-            return ovo.join(self.tasks, betas, self.labels, self.reduction.n_classes)
-        return np.vstack([machine.coef for machine in machines])
+        """Of all machines, a column for each row; see ``multiclass.one_vs_one`` for the layout of pairs.
+
+        Pairs that were solved in bundles come in that layout already.
+        """
+        if self.segments and len(machines) > 1:
+            return ovo.join((machine.coef[0] for machine in machines), self._edges)
+        return machines[0].coef if len(machines) == 1 else np.vstack([machine.coef for machine in machines])
 
     def _starts(self, coef: Array | None) -> list[Array] | None:
         if coef is None:
             return None
-        return ovo.split(coef, self.tasks, self.labels, self.reduction.n_classes) if self.segments else list(coef)
+        return ovo.split(coef, self._edges) if self.segments else list(coef)
 
     def _parts(self, number: int) -> tuple[slice, ...]:
         if not self.segments:

@@ -37,7 +37,7 @@ class ALM(Solver):
     def __init__(self, problem: LinearProblem, start: Point, options: Options) -> None:
         self.problem, self.options = problem, options
         self.old = np.zeros(problem.n) if start.beta is None else start.beta.copy()
-        self.sigma = self._first_sigma(problem) * (1.0 if start.beta is None else KNOWN)
+        self.sigma = self.first_sigma(problem, start)
 
         def fill(z, beta, kappa):
             dual_steps(problem.loss, problem.y, problem.costs, z, self.old, self.sigma, beta, kappa)
@@ -48,9 +48,10 @@ class ALM(Solver):
         self._judge()
 
     @staticmethod
-    def _first_sigma(problem: LinearProblem) -> float:
+    def first_sigma(problem: LinearProblem, start: Point) -> float:
         """Half of C over the size of the targets: at v = 0 all rows then lie between their bounds."""
-        return 0.5 * float(problem.costs.mean()) / (float(np.abs(problem.y).mean()) or 1.0)
+        known = 1.0 if start.beta is None else KNOWN
+        return known * 0.5 * float(problem.costs.mean()) / (float(np.abs(problem.y).mean()) or 1.0)
 
     @classmethod
     def refuses(cls, problem: LinearProblem) -> str:

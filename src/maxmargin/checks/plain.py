@@ -1,0 +1,52 @@
+"""Arrays that already are what scikit-learn's validation would make of them.
+
+Most X and y are: finite float32 or float64 rows in C order, a label or number for each. Validation takes 0.3 ms to say
+so, as long as a fit of 50 rows. Whatever else is given, and whatever is wrong, goes through scikit-learn.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.rows import Array
+
+FEW_ROWS = 20  # beyond, scikit-learn warns of labels half of which are different
+
+
+def is_plain(X: Any) -> bool:
+    """Whether X is an array of finite rows in one layout."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in (np.float64, np.float32)
+        and X.flags.c_contiguous
+        and min(X.shape) > 0
+        and _is_finite(X)
+    )
+
+
+def are_plain_labels(y: Any, n: int) -> bool:
+    """Whether y has an integer or truth value for each of n rows, and no doubt is that these are classes."""
+    if not (type(y) is np.ndarray and y.shape == (n,) and y.dtype.kind in "iub"):
+        return False
+    return n <= FEW_ROWS or y.dtype.kind == "b" or int(y.max()) - int(y.min()) < n // 2
+
+
+def are_plain_numbers(y: Any, n: int) -> bool:
+    """Whether y has a finite number for each of n rows."""
+    return type(y) is np.ndarray and y.shape == (n,) and y.dtype == np.float64 and _is_finite(y)
+
+
+def has_seen_such(estimator: Any, X: Array) -> bool:
+    """Whether the fit saw rows without names, of this width."""
+    seen = vars(estimator)
+    return seen.get("n_features_in_") == X.shape[1] and "feature_names_in_" not in seen
+
+
+def _is_finite(values: Array) -> bool:
+    """Whether the sum is, which no entry may then spoil; a sum may overflow all the same."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return math.isfinite(values.sum())

@@ -1,0 +1,1 @@
+"""Small problems, solved from start to proof in one compiled call."""
