@@ -72,14 +72,14 @@ caching.FunctionCache.__init__ = refuse
 def test_the_cache_can_be_switched_off(tmp_path):
     settings = {"NUMBA_CACHE_DIR": str(tmp_path), "MAXMARGIN_CACHE": "0", "NUMBA_DISABLE_JIT": "0"}
     assert run(ONE_LOOP, **settings) == ["-2.0", "4.0", "1"]
-    assert not list(tmp_path.rglob("*.nbi"))
+    assert not list(tmp_path.rglob("*.nbc"))
 
 
 def test_rules_of_compiled_code():
     for path in SOURCES:
         text = path.read_text()
         assert not re.search(r"\bprange\b(?!`)|parallel=True", text.replace("never parallel", "")), path
-        if path.name != "jit.py":
+        if path.parent.name != "jit":
             assert not re.search(r"^\s*(import|from) numba", text, re.MULTILINE), path
 
 
@@ -137,9 +137,24 @@ def test_what_is_compiled_later_may_call_what_was_loaded(tmp_path):
     assert run("from caller import more; print(more(4.0))", **known) == ["9.0"]
 
 
+def test_damaged_bitcode_is_compiled_again(tmp_path):
+    """Where loaded code is called by code that is compiled now, and only then."""
+    (tmp_path / "loaded.py").write_text(LOADED)
+    (tmp_path / "caller.py").write_text(CALLER)
+    known = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    run("from loaded import double; double(1.0)", **known)
+    (path,) = (tmp_path / "cache").rglob("*.nbc")
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+    script = "from loaded import double; print(double(2.0)); from caller import more; print(more(3.0), double(4.0))"
+    assert run(script, PYTHONWARNINGS="ignore", **known) == ["4.0", "7.0", "8.0"]
+    script = "from loaded import double; from caller import more; print(more(3.0), double(4.0))"
+    script += "; print(sum(double.stats.cache_misses.values()), sum(more.stats.cache_misses.values()))"
+    assert run(script, **known) == ["7.0", "8.0", "0", "0"]
+
+
 def test_long_compilations_are_announced_once(capsys, monkeypatch):
     clock = iter([0.0, 0.4, 1.0, 1.7, 2.0, 9.0])
-    monkeypatch.setattr("maxmargin.core.jit.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("maxmargin.core.jit.compiled.time.perf_counter", lambda: next(clock))
     announcement = Announcement()
     said = []
     for _ in range(3):

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from maxmargin.core import machine_code
-from maxmargin.core.machine_code import MachineCode
+from maxmargin.core.jit import machine_code
+from maxmargin.core.jit.machine_code import MachineCode, Unreadable
 
 DAMAGES = {
     "empty": lambda content: b"",
@@ -18,7 +18,7 @@ DAMAGES = {
         content[: len(content) // 2] + bytes([content[len(content) // 2] ^ 1]) + content[len(content) // 2 + 1 :]
     ),
 }
-LOOPS = [f"{damage}_{kind}" for kind in ("nbi", "nbc") for damage in DAMAGES]
+LOOPS = list(DAMAGES)
 
 USE = "from maxmargin.core.jit import jit\nloops = []\n"
 USE += "".join(f"@jit()\ndef {name}(x):\n    return 2.0 * x\nloops.append({name})\n" for name in LOOPS)
@@ -65,6 +65,12 @@ def filled(tmp_path_factory):
     return cache
 
 
+def first_part(path):
+    """Where the code ends, and what only other compilations need begins."""
+    content = path.read_bytes()
+    return 24 + int.from_bytes(content[16:24], "little")
+
+
 @pytest.fixture
 def cache(filled, tmp_path):
     """A copy of the filled one to play with."""
@@ -72,10 +78,9 @@ def cache(filled, tmp_path):
 
 
 def test_damaged_files_are_compiled_again_with_one_warning(cache):
-    for loop in LOOPS:
-        damage, kind = loop.split("_")
-        (path,) = cache.files(f"*{loop}*.{kind}")
-        path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    for loop, damage in DAMAGES.items():
+        (path,) = cache.files(f"*{loop}*.nbc")
+        path.write_bytes(damage(path.read_bytes()[: first_part(path)]))
     misses, warnings = cache.run()
     assert misses == len(LOOPS)
     assert len(warnings) == 1
@@ -107,41 +112,45 @@ def told(monkeypatch):
 
 def test_no_damaged_byte_is_overlooked(tmp_path, told):
     store = MachineCode([tmp_path], "loop", pickle.dumps)
-    store.save("float64", b"instructions")
-    for path in tmp_path.iterdir():
-        whole = path.read_bytes()
-        for place in range(len(whole)):
-            path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
-            told.clear()
-            assert store.load("float64") is None
+    store.save("float64", b"instructions", b"bitcode")
+    (path,) = tmp_path.iterdir()
+    whole, end = path.read_bytes(), first_part(path)
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        told.clear()
+        found = store.load("float64")
+        if place < end:
+            assert found is None
             assert path.name in told[0]
-        path.write_bytes(whole)
-    assert store.load("float64") == b"instructions"
+        else:
+            assert found[0] == b"instructions"
+            with pytest.raises(Unreadable, match="damaged"):
+                found[1]()
+    path.write_bytes(whole)
+    code, more = store.load("float64")
+    assert (code, more()) == (b"instructions", b"bitcode")
+    path.unlink()
+    with pytest.raises(Unreadable, match="cannot be read"):
+        more()
 
 
 def test_code_is_read_from_all_folders_and_written_to_the_last(tmp_path, told):
     installed, own = tmp_path / "installed", tmp_path / "own"
-    MachineCode([installed], "loop", pickle.dumps).save("float64", "installed")
+    MachineCode([installed], "loop", pickle.dumps).save("float64", "installed", b"")
     both = MachineCode([installed, own], "loop", pickle.dumps)
-    both.save("float32", "own")
-    assert (both.load("float64"), both.load("float32"), both.load("int64")) == ("installed", "own", None)
-    next(installed.glob("*.nbi")).write_bytes(b"damaged")
-    assert (both.load("float64"), both.load("float32")) == (None, "own")
+    both.save("float32", "own", b"")
+    assert both.load("int64") is None
+    assert (both.load("float64")[0], both.load("float32")[0]) == ("installed", "own")
+    next(installed.glob("*.nbc")).write_bytes(b"damaged")
+    assert both.load("float64") is None
+    assert both.load("float32")[0] == "own"
     assert told
+    both.flush()
+    assert both.load("float32") is None
 
 
-def test_processes_that_save_at_the_same_time_never_mix_their_code(tmp_path):
-    """The second has read the index before the first wrote it."""
-    first, second = (MachineCode([tmp_path], "loop", pickle.dumps) for _ in range(2))
-    first.save("float64", "code of float64")
-    second._index = lambda folder: {}
-    second.save("float32", "code of float32")
-    assert first.load("float32") == "code of float32"
-    assert first.load("float64") in (None, "code of float64")
-
-
-def test_an_index_with_classes_of_another_program_is_not_used(tmp_path, told):
+def test_code_with_classes_of_another_program_is_not_used(tmp_path, told):
     store = MachineCode([tmp_path], "loop", lambda content: b"cno_such_module\nname\n.")
-    store.save("float64", "code")
+    store.save("float64", "code", b"")
     assert store.load("float64") is None
     assert "no_such_module" in told[0]

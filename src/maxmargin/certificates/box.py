@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.certificates.kkt import Standing, gradient, largest_size, standing
+from maxmargin.certificates.kkt import Standing, gradient, standing
 from maxmargin.certificates.proof import prove
 from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
-from maxmargin.problems.box import REFRESHED_ROWS, BoxQP
-from maxmargin.problems.feasible import clipped, feasible_point
+from maxmargin.problems.box import REFRESHED_ROWS, BoxQP, largest_size
+from maxmargin.problems.feasible import feasible
 from maxmargin.problems.solution import Certificate, Point, Proof, Scores
 
 FLOAT64_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # of max K_ii sum |beta|: what a score is uncertain by
@@ -38,15 +38,14 @@ def prove_box(problem: BoxQP, point: Point, *, exact: bool = False, seconds: flo
     With ``exact`` every kernel value is float64. Otherwise doubtful rows are recomputed in float64, as many as
     ``seconds`` allow but always some; the others enter with their error bound.
     """
-    beta = feasible_point(problem, point.beta)
-    moved, largest, size = differences(beta, point.beta)
+    beta, _, size, largest, moved = feasible(problem, point.beta)
     kept = None if exact or point.scores is None else _moved_scores(problem, point.scores, beta - point.beta)
     f, error, here = _scores(problem, beta, exact, kept, _affordable_rows(problem, beta, seconds))
-    error += (FLOAT64_ROUNDING + problem.gram.float64_error) * largest_size(problem.gram.diagonal) * size
+    error += (FLOAT64_ROUNDING + problem.gram.float64_error) * problem.largest * size
     # A sum that is off by rounding moves multipliers off their bounds: which of them are free is asked before that.
     rounding = 0.0 < moved <= MOVED_BY_ROUNDING * largest
     if rounding or here is None:
-        judged = clipped(point.beta, problem.lower, problem.upper) if rounding else beta
+        judged = np.clip(point.beta, problem.lower, problem.upper) if rounding else beta
         here = standing(problem, judged, gradient(problem.box, f, beta))
     certificate = _certificate(problem, beta, f, error, here.biases)
     violation = in_units(here.violation + 2.0 * largest_size(error), problem.unit(here.biases))
@@ -134,17 +133,6 @@ def split_bias(problem: BoxQP, beta: Array, biases: Array, square: float) -> tup
 
 
 @jit(brief=True)
-def differences(beta, other):
-    """max |beta - other|, max |beta| and sum |beta|."""
-    moved, largest, size = 0.0, 0.0, 0.0
-    for i in range(len(beta)):
-        moved = max(moved, abs(beta[i] - other[i]))
-        largest = max(largest, abs(beta[i]))
-        size += abs(beta[i])
-    return moved, largest, size
-
-
-@jit(brief=True)
 def values_of(box, beta, f, t, error):
     """``Values`` at multipliers with scores f and t = p - f - b, both off by at most ``error``.
 
@@ -199,7 +187,7 @@ def _term(t, beta, limits):
 
 def _moved_scores(problem: BoxQP, kept: Scores, change: Array) -> Scores | None:
     """Scores kept of multipliers that ``change`` made feasible; None where that is more than rounding."""
-    off = largest_size(problem.gram.diagonal) * float(np.abs(change).sum())
+    off = problem.largest * float(np.abs(change).sum())
     return Scores(kept.f.copy(), kept.errors + off) if off <= largest_size(kept.errors) else None
 
 

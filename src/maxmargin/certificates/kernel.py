@@ -15,15 +15,15 @@ import math
 
 import numpy as np
 
-from maxmargin.certificates.box import FLOAT64_ROUNDING, definiteness, differences, split_bias
-from maxmargin.certificates.kkt import largest_size, standing
+from maxmargin.certificates.box import FLOAT64_ROUNDING, definiteness, split_bias
+from maxmargin.certificates.kkt import standing
 from maxmargin.certificates.linear import best_bias
 from maxmargin.certificates.proof import prove
 from maxmargin.core.rows import Array
 from maxmargin.losses.base import fenchel_young, largest_terms
 from maxmargin.losses.curved import dual_slopes
 from maxmargin.problems.box import Bias
-from maxmargin.problems.feasible import feasible_point
+from maxmargin.problems.feasible import feasible
 from maxmargin.problems.kernel import KernelProblem
 from maxmargin.problems.solution import Certificate, Point, Proof
 
@@ -35,10 +35,9 @@ def prove_kernel(problem: KernelProblem, point: Point, *, exact: bool = False, s
     ``violation`` is the largest slope of the objective upwards minus the smallest downwards, in units of the decision
     function. Every kernel value is float64: ``exact`` and ``seconds`` change nothing.
     """
-    beta = feasible_point(problem.constraints, point.beta)
-    moved, _, size = differences(beta, point.beta)
+    beta, _, size, _, moved = feasible(problem.constraints, point.beta)
     f, _ = problem.gram.scores(beta, exact=True)
-    rounding = (FLOAT64_ROUNDING + problem.gram.float64_error) * largest_size(problem.gram.diagonal) * size
+    rounding = (FLOAT64_ROUNDING + problem.gram.float64_error) * problem.constraints.largest * size
     free = problem.bias is Bias.FREE
     b = best_bias(problem, f) if free else 0.0
     violation = standing(problem.constraints, beta, gradient(problem, f, b, beta)).violation + 2.0 * rounding

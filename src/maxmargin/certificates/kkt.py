@@ -67,11 +67,11 @@ def bias_of(highest, lowest, total, free):
 
 @jit(brief=True)
 def extremes(v, beta, box):
-    """Largest slope upwards and smallest downwards of one group, and its bias.
+    """Largest slope upwards and smallest downwards of one group, its bias, and ``objective_and_size``.
 
     A multiplier is free if it may move both ways with one slope: between its bounds, and not on a kink.
     """
-    highest, lowest, total, free = -math.inf, math.inf, 0.0, 0
+    highest, lowest, total, free, objective, size = -math.inf, math.inf, 0.0, 0, 0.0, 0.0
     for i in range(len(v)):
         up, down = upward(v[i], beta[i], box.kink[i]), downward(v[i], beta[i], box.kink[i])
         growable, shrinkable = beta[i] < box.upper[i], beta[i] > box.lower[i]
@@ -82,7 +82,9 @@ def extremes(v, beta, box):
         if growable and shrinkable and up == down:
             total += up
             free += 1
-    return highest, lowest, bias_of(highest, lowest, total, free)
+        objective += 0.5 * (box.p[i] + v[i]) * beta[i] - box.kink[i] * abs(beta[i])
+        size += abs(beta[i])
+    return highest, lowest, bias_of(highest, lowest, total, free), objective, size
 
 
 @jit(brief=True)
@@ -94,13 +96,14 @@ def gradient(box, f, beta):
     return v
 
 
-@jit(brief=True)
-def largest_size(values):
-    """max |x_i|; 0 of nothing."""
-    largest = 0.0
-    for value in values:
-        largest = max(largest, abs(value))
-    return largest
+@jit(reductions=True, brief=True)
+def objective_and_size(p, kink, v, beta):
+    """p'beta - 1/2 beta'(K + R) beta - kink'|beta| = 1/2 (p + v)'beta - kink'|beta|, and sum |beta|."""
+    objective, size = 0.0, 0.0
+    for i in range(len(v)):
+        objective += 0.5 * (p[i] + v[i]) * beta[i] - kink[i] * abs(beta[i])
+        size += abs(beta[i])
+    return objective, size
 
 
 def standing(problem: BoxQP, beta: Array, v: Array) -> Standing:
@@ -110,10 +113,17 @@ def standing(problem: BoxQP, beta: Array, v: Array) -> Standing:
     the bounded ones leave. The violation of a group is its largest slope upwards minus its smallest downwards, the rule
     by which LIBSVM stops.
     """
-    if problem.one_for_all:
-        highest, lowest, bias = extremes(v, beta, problem.box)
-        return Standing(np.array([bias]), (highest, -math.inf), (lowest, math.inf), max(highest - lowest, 0.0))
-    return standing_of(beta, v, problem.box, problem.group, problem.n_groups)
+    return standing_and_value(problem, beta, v)[0]
+
+
+def standing_and_value(problem: BoxQP, beta: Array, v: Array) -> tuple[Standing, float, float]:
+    """``standing``, the objective, and the sum of the sizes of all multipliers."""
+    if not problem.one_for_all:
+        found = standing_of(beta, v, problem.box, problem.group, problem.n_groups)
+        return found, *objective_and_size(problem.p, problem.kink, v, beta)
+    highest, lowest, bias, objective, size = extremes(v, beta, problem.box)
+    found = Standing(np.array([bias]), (highest, -math.inf), (lowest, math.inf), max(highest - lowest, 0.0))
+    return found, objective, size
 
 
 def standing_of(beta: Array, v: Array, box: Any, group: Array, n_groups: int) -> Standing:
@@ -144,10 +154,8 @@ def extremes_by_group(v, beta, box, group, n_groups):
     return biases, highest, lowest
 
 
-@jit(brief=True)
-def slopes(v, beta, kink):
+def slopes(v: Array, beta: Array, kink: Array) -> tuple[Array, Array]:
     """The slopes upwards and downwards of all rows."""
-    up, down = np.empty(len(v)), np.empty(len(v))
-    for i in range(len(v)):
-        up[i], down[i] = upward(v[i], beta[i], kink[i]), downward(v[i], beta[i], kink[i])
-    return up, down
+    if not kink.any():
+        return v, v
+    return np.where(beta >= 0.0, v - kink, v + kink), np.where(beta > 0.0, v - kink, v + kink)

@@ -58,7 +58,10 @@ def _leaders(X: Any, labels: Array) -> tuple[Array, Array]:
     hashes, leader = np.empty(X.shape[0], np.uint64), np.empty(X.shape[0], np.int64)
     hash_rows(rows, _multipliers(X.shape[1]), hashes)
     hashes ^= labels.astype(np.uint64) * _multipliers(1)[0]
-    find_leaders(rows, np.argsort(hashes, kind="stable"), hashes, labels, leader)
+    order = np.argsort(hashes, kind="stable")
+    if (np.diff(hashes[order]) != 0).all():  # no two rows are equal
+        return np.arange(X.shape[0]), hashes
+    find_leaders(rows, order, hashes, labels, leader)
     return leader, hashes
 
 

@@ -17,6 +17,7 @@ from maxmargin.core.buffers import scratch
 from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows, count, width
 
+COUNTED_ROWS = 1024  # whose entries are compared at a time
 SAMPLE = 256  # rows that are looked at before all are
 DEARER = 3.5  # times what BLAS takes for a column: what an entry takes, and what there is to do beside it
 TURNED_WIDTH = 2048  # columns up to which others are turned over: 512 of them take 4 MB
@@ -43,22 +44,14 @@ def sparse_rows(X: Array, usual: Array) -> sparse.csr_array:
     """X minus the usual row in float32, without the zeros that leaves."""
     usual = usual.astype(X.dtype)
     ends = np.zeros(len(X) + 1, np.int64)
-    count_others(X, usual, ends)
+    for first in range(0, len(X), COUNTED_ROWS):
+        part = slice(first, first + COUNTED_ROWS)
+        ends[1:][part] = np.count_nonzero(X[part] != usual, axis=1)
     np.cumsum(ends, out=ends)
     data, indices = np.empty(ends[-1], np.float32), np.empty(ends[-1], np.int32)
     store_others(X, usual, ends, indices, data)
     ends = ends.astype(np.int32) if ends[-1] < 2**31 else ends  # SciPy would make the indices as wide as these
     return sparse.csr_array((data, indices, ends), shape=X.shape)
-
-
-@jit()
-def count_others(X, usual, counts):
-    """counts_(i + 1) = number of x_ij that are not usual_j. Writes: counts."""
-    for i in range(X.shape[0]):
-        found = 0
-        for j in range(X.shape[1]):
-            found += X[i, j] != usual[j]
-        counts[i + 1] = found
 
 
 @jit()
@@ -70,16 +63,6 @@ def store_others(X, usual, ends, indices, data):
             if X[i, j] != usual[j]:
                 indices[place], data[place] = j, X[i, j] - usual[j]
                 place += 1
-
-
-def turned(rows: Rows, dtype: Any) -> Array:
-    """One row for each column of ``rows``, in this thread's scratch memory."""
-    out = scratch("turned over", (width(rows), count(rows)), dtype)
-    if isinstance(rows, DenseRows):
-        out[:] = rows.values.T
-    else:
-        turn_over(rows, out)
-    return out
 
 
 @jit()
@@ -116,4 +99,16 @@ def add_entries(A, T, out):
 
 def products(A: CsrRows, B: Rows, out: Array) -> None:
     """out_ij = a_i'b_j for sparse rows A and others that are not too wide to be turned over. Writes: out."""
-    add_entries(A, turned(B, out.dtype), out)
+    T = scratch("turned over", (width(B), count(B)), out.dtype)
+    if isinstance(B, DenseRows):
+        T[:] = B.values.T
+        add_entries(A, T, out)
+    else:
+        turn_and_add(A, B, T, out)
+
+
+@jit()
+def turn_and_add(A, B, T, out):
+    """out_ij = a_i'b_j for sparse rows. Writes: T, which becomes B', and out."""
+    turn_over(B, T)
+    add_entries(A, T, out)

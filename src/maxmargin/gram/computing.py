@@ -293,7 +293,7 @@ class PairTiles:
 
 def _as_slice(index: Array) -> Array | slice:
     """The same rows as a slice, which copies nothing, where they follow one another."""
-    return slice(int(index[0]), int(index[-1]) + 1) if (np.diff(index) == 1).all() else index
+    return slice(int(index[0]), int(index[-1]) + 1) if len(index) and (np.diff(index) == 1).all() else index
 
 
 def in_parts(work: Callable[[int, int], None], n: int, n_jobs: int) -> None:

@@ -48,7 +48,8 @@ class Gram:
     def __init__(
         self, kernel: Kernel, X: Any, accuracy: float = 0.0, budget: int | None = None, n_jobs: int = 1
     ) -> None:
-        budget, square = default_budget() if budget is None else budget, 8 * X.shape[0] ** 2
+        budget = default_budget() if budget is None else budget
+        square: int = 8 * X.shape[0] ** 2
         if kernel.of_objects and X.shape[0] <= mercer.ALL_ROWS and 2 * square <= budget:
             # All values will be wanted, for the test of definiteness if for nothing else; each call may take long.
             points = kernel.prepare(X)

@@ -37,28 +37,20 @@ def solvable(gram: GramMatrix, box: Box, group: Array, totals: Array, **how: boo
 
 @jit(brief=True)
 def extent(values):
-    """The least and the largest of some numbers; NaN where there is one."""
-    least, most = values[0], values[0]
+    """The least and the largest of some numbers, NaN where there is one; and whether all of them are -1 or +1."""
+    least, most, signs = values[0], values[0], True
     for value in values:
         least = value if value < least or np.isnan(value) else least
         most = value if value > most or np.isnan(value) else most
-    return least, most
-
-
-@jit(brief=True)
-def are_signs(values):
-    """Whether all of them are -1 or +1."""
-    found = True
-    for value in values:
-        found = found and abs(value) == 1.0
-    return found
+        signs = signs and abs(value) == 1.0
+    return least, most, signs
 
 
 def costs_of(gram: GramMatrix, C: Array | float, hard: bool = False) -> Array:
     """A cost for every row; infinite ones only where the model has a ``hard`` margin, and then no other but zero."""
     costs = np.asarray(C, np.float64)
     costs = costs if costs.shape == (gram.n,) else np.broadcast_to(costs, (gram.n,)).copy()
-    least, most = extent(costs)
+    least, most, _ = extent(costs)
     if not least >= 0:
         raise ValueError("C must be >= 0 for every row (infinity for the hard margin).")
     infinite = most == np.inf
@@ -81,7 +73,7 @@ def targets_of(gram: GramMatrix, y: Array, labels: bool) -> Array:
     """A target for every row: -1 or +1 for ``labels``, else any finite number."""
     y = np.asarray(y, np.float64)
     if labels:
-        if y.shape != (gram.n,) or not are_signs(y):
+        if y.shape != (gram.n,) or not extent(y)[2]:
             raise ValueError(f"y must hold one label -1 or +1 for each of the {gram.n} rows.")
         return y
     if y.shape != (gram.n,) or not np.isfinite(y).all():

@@ -29,7 +29,7 @@ from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
 from maxmargin.losses.box import Box
 from maxmargin.problems.definiteness import Definiteness
-from maxmargin.problems.feasible import clipped, feasible_point, fill, spread, sums
+from maxmargin.problems.feasible import feasible_point, fill, spread
 from maxmargin.problems.solution import Certificate, Point
 
 REFRESHED_ROWS = 4096  # rows that the certificate of a solve which was stopped recomputes in float64
@@ -147,10 +147,12 @@ class GramMatrix(Protocol):
 class Survey(NamedTuple):
     """What is asked of all rows of a problem when it is stated, found in one pass.
 
-    ``ordered``: bounds, kinks and ridges are as they must be. ``least`` and ``most``: sums of the bounds.
+    ``ordered``: bounds, kinks and ridges are as they must be. ``around_zero``: every multiplier may be zero. ``least``
+    and ``most``: sums of the bounds.
     """
 
     ordered: bool
+    around_zero: bool
     hard: bool
     first_group: int
     last_group: int
@@ -161,15 +163,16 @@ class Survey(NamedTuple):
 @jit(brief=True)
 def survey(box, group):
     """See ``Survey``."""
-    ordered, hard, first, last, least, most = True, False, group[0], group[0], 0.0, 0.0
+    ordered, around_zero, hard, first, last, least, most = True, True, False, group[0], group[0], 0.0, 0.0
     for i in range(len(group)):
         lower, upper, kink, ridge = box.lower[i], box.upper[i], box.kink[i], box.ridge[i]
         ordered = ordered and lower <= upper and kink >= 0.0 and ridge >= 0.0
+        around_zero = around_zero and lower <= 0.0 <= upper
         hard = hard or (upper - lower == np.inf and ridge == 0.0)
         first, last = min(first, group[i]), max(last, group[i])
         least += lower
         most += upper
-    return Survey(ordered, hard, first, last, least, most)
+    return Survey(ordered, around_zero, hard, first, last, least, most)
 
 
 @dataclass(frozen=True)
@@ -274,6 +277,11 @@ class BoxQP:
         """beta = sign * alpha turns the notes' multipliers alpha >= 0 into signed ones: -1 where beta is never > 0."""
         return np.where((self.upper <= 0) & (self.lower < 0), -1.0, 1.0)
 
+    @cached_property
+    def largest(self) -> float:
+        """max |K_ii|, which bounds all kernel values where K is positive semidefinite."""
+        return largest_size(self.gram.diagonal)
+
     @property
     def hard(self) -> bool:
         """Whether some row allows no slack at all (C = infinity with the hinge)."""
@@ -287,9 +295,9 @@ class BoxQP:
         if near is not None:
             biases = np.zeros(self.n_groups) if near.biases is None else near.biases
             return Point(beta=feasible_point(self, near.beta), biases=biases)
-        beta = clipped(np.zeros(self.n), self.lower, self.upper)
+        beta = np.zeros(self.n) if self._survey.around_zero else np.clip(0.0, self.lower, self.upper)
         for g, total in enumerate(self.totals):
-            missing = total - sums(beta[self.members(g)])[0]
+            missing = total - beta[self.members(g)].sum()
             if missing:
                 bound = self.upper if missing > 0 else self.lower
                 fill(beta, bound, spread(np.flatnonzero(self.group == g)), missing)
@@ -329,6 +337,11 @@ class BoxQP:
         if self.n_groups > 1:
             return math.nan
         return float(point.biases[0]) if self.n_groups and point.biases is not None else 0.0
+
+
+def largest_size(values: Array) -> float:
+    """max |x_i|; 0 of nothing."""
+    return float(np.abs(values).max(initial=0.0))
 
 
 def one_group(n: int, total: float = 0.0) -> tuple[Array, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,19 +29,37 @@ class Constraints(Protocol):
         ...
 
 
+class Feasible(NamedTuple):
+    """Multipliers within the constraints: their sum and that of their sizes, the largest, and how far one moved."""
+
+    beta: Array
+    total: float
+    size: float
+    largest: float
+    moved: float
+
+
 def feasible_point(problem: Constraints, beta: Array) -> Array:
+    """``beta`` brought within the constraints; see ``feasible``."""
+    return feasible(problem, beta).beta
+
+
+def feasible(problem: Constraints, beta: Array) -> Feasible:
     """``beta`` clipped to the box, and every group moved to its total, with as many zeros left as that allows.
 
     First towards zero, which scales one side of a group down; then multipliers that are not zero move towards their
     bounds; then others, one after the other.
     """
-    beta = clipped(np.asarray(beta, np.float64), problem.lower, problem.upper)
+    given = np.asarray(beta, np.float64)
+    found = clipped(given, problem.lower, problem.upper)
+    if _balanced(problem, found):
+        return found
+    beta = found.beta
     for g, total in enumerate(problem.totals):
         members = problem.members(g)
         some = beta[members]
-        held, size = sums(some)
-        excess = held - float(total)
-        if abs(excess) <= BALANCE_SLACK * (size + abs(float(total))):
+        excess = float(some.sum()) - float(total)
+        if abs(excess) <= BALANCE_SLACK * (float(np.abs(some).sum()) + abs(float(total))):
             continue
         bound = (problem.lower if excess > 0 else problem.upper)[members]
         some, excess = _towards(_between_zero_and(bound, some, excess), some, excess)
@@ -49,16 +67,28 @@ def feasible_point(problem: Constraints, beta: Array) -> Array:
         if excess:
             fill(some, bound, spread(np.arange(len(some))), -excess)
         beta[members] = np.clip(some, problem.lower[members], problem.upper[members])  # a rounding beyond them
-    return beta
+    sizes = np.abs(beta)
+    return Feasible(beta, float(beta.sum()), float(sizes.sum()), float(sizes.max()), float(np.abs(beta - given).max()))
+
+
+def _balanced(problem: Constraints, found: Feasible) -> bool:
+    """Whether there is no group, or one for all rows, which has its total up to rounding."""
+    if len(problem.totals) != 1 or not isinstance(problem.members(0), slice):
+        return not len(problem.totals)
+    total = float(problem.totals[0])
+    return abs(found.total - total) <= BALANCE_SLACK * (found.size + abs(total))
 
 
 @jit(brief=True)
 def clipped(beta, lower, upper):
-    """Each multiplier within its bounds, in new memory."""
-    out = np.empty(len(beta))
+    """``Feasible``: each multiplier within its bounds, in new memory."""
+    out, total, size, largest, moved = np.empty(len(beta)), 0.0, 0.0, 0.0, 0.0
     for i in range(len(beta)):
         out[i] = min(max(beta[i], lower[i]), upper[i])
-    return out
+        total += out[i]
+        size += abs(out[i])
+        largest, moved = max(largest, abs(out[i])), max(moved, abs(out[i] - beta[i]))
+    return Feasible(out, total, size, largest, moved)
 
 
 @jit(reductions=True, brief=True)

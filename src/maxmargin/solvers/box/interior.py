@@ -25,14 +25,13 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.certificates.box import FLOAT64_ROUNDING, in_units
-from maxmargin.certificates.kkt import gradient, largest_size, standing_of
+from maxmargin.certificates.kkt import gradient, objective_and_size, standing_of
 from maxmargin.core.rows import Array
 from maxmargin.losses.box import Box
 from maxmargin.problems.box import BoxQP
 from maxmargin.problems.feasible import feasible_point
 from maxmargin.problems.solution import Point, Proof
 from maxmargin.solvers.box.parts import movable, parts_of
-from maxmargin.solvers.box.steps import objective_and_size
 from maxmargin.solvers.box.systems import (
     INDEFINITE,
     MOST_WHOLE,
@@ -203,7 +202,7 @@ class InteriorPoint(Solver):
         unit = unit_of(box, problem.gram.diagonal[rows] + box.ridge)
         self.program = Program(box, border, totals[present], matrix, unit)
         self.state = self.program.start()
-        self._rounding, self._idle = FLOAT64_ROUNDING * largest_size(problem.gram.diagonal), 0
+        self._rounding, self._idle = FLOAT64_ROUNDING * problem.largest, 0
         self._keep(start.beta)
 
     @classmethod

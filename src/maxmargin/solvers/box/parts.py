@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.certificates.kkt import gradient
+from maxmargin.certificates.kkt import gradient, objective_and_size
 from maxmargin.core.rows import Array
 from maxmargin.losses.box import Box
 from maxmargin.problems.box import BoxQP
-from maxmargin.solvers.box.steps import objective_and_size
 
 
 class Movable(NamedTuple):

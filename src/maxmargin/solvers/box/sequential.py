@@ -20,7 +20,7 @@ import numpy as np
 
 from maxmargin.certificates.box import FLOAT64_ROUNDING
 from maxmargin.certificates.kernel import gradient
-from maxmargin.certificates.kkt import largest_size, standing
+from maxmargin.certificates.kkt import standing
 from maxmargin.certificates.linear import best_bias
 from maxmargin.core.rows import Array
 from maxmargin.losses.base import fenchel_young
@@ -50,7 +50,7 @@ class Sequential(Solver):
 
     def __init__(self, problem: KernelProblem, start: Point, options: Options) -> None:
         self.problem, self.options = problem, options
-        self._largest = largest_size(problem.gram.diagonal)
+        self._largest = problem.constraints.largest
         self._usual = usual_multiplier(problem.loss, problem.costs)
         self._inner = SMO(problem.constraints, start, options)
         self.beta = start.beta.copy()

@@ -14,15 +14,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.certificates.box import FLOAT64_ROUNDING, in_units
-from maxmargin.certificates.kkt import Standing, gradient, largest_size, standing
+from maxmargin.certificates.kkt import Standing, gradient, standing_and_value
 from maxmargin.core import limits
 from maxmargin.core.rows import NO_ROWS, Array
-from maxmargin.problems.box import BoxQP, GramMatrix
+from maxmargin.problems.box import BoxQP, GramMatrix, largest_size
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Point, Proof, Scores
 from maxmargin.solvers.box.groups import in_order, take_steps
 from maxmargin.solvers.box.newton import polish
-from maxmargin.solvers.box.steps import Block, apply_change, objective_and_size, step_sizes
+from maxmargin.solvers.box.steps import Block, apply_change
 from maxmargin.solvers.box.working_set import WorkingSets
 from maxmargin.solvers.contract import Options, Solver
 
@@ -92,7 +92,7 @@ class SMO(Solver):
     def __init__(self, problem: BoxQP, start: Point, options: Options, patience: int | None = None) -> None:
         self.problem, self.options, self._patience = problem, options, patience
         self.chunk = options.working_rows or CHUNK
-        self._largest = largest_size(problem.gram.diagonal)
+        self._largest = problem.largest
         self.finish = self._to_the_end()
         self.whole = self._takes_all()
         self.beta = start.beta.copy()
@@ -149,10 +149,10 @@ class SMO(Solver):
 
         p'beta - 1/2 beta'(K + R) beta = 1/2 (p + v)'beta, minus the kinks.
         """
-        self._standing: Standing = standing(self.problem, self.beta, self.v)
+        self._standing: Standing
+        self._standing, self.objective, size = standing_and_value(self.problem, self.beta, self.v)
         self._unit = self.problem.unit(self._standing.biases)
         self.optimality_error = in_units(self._standing.violation, self._unit)
-        self.objective, size = objective_and_size(self.problem.p, self.problem.kink, self.v, self.beta)
         self._rounding = FLOAT64_ROUNDING * self._largest * size
 
     @property
@@ -292,8 +292,9 @@ class SMO(Solver):
         """The type of v inside a chunk: that of K, but float64 where large multipliers would round by more than tol."""
         if block.K.dtype != np.float32:
             return np.float64
-        reach, largest = step_sizes(block, v, beta)
-        middle = len(reach) // 2
+        width = block.upper - block.lower
+        reach = np.where(width < np.inf, width, np.abs(beta))  # how far a multiplier may move, or its own size
+        largest, middle = largest_size(v), len(reach) // 2
         usual = np.partition(reach, middle)[middle]  # np.median takes five times as long on 1,000 rows
         size = largest + float(usual)
         return np.float32 if STEP_ROUNDING * size <= self.options.tol * self._unit else np.float64

@@ -222,24 +222,3 @@ def apply_change(K, change, v):
             weight, row = change[a], K[a]
             for t in range(len(v)):
                 v[t] -= weight * row[t]
-
-
-@jit(reductions=True, brief=True)
-def objective_and_size(p, kink, v, beta):
-    """p'beta - 1/2 beta'(K + R) beta - kink'|beta| = 1/2 (p + v)'beta - kink'|beta|, and sum |beta|."""
-    objective, size = 0.0, 0.0
-    for i in range(len(v)):
-        objective += 0.5 * (p[i] + v[i]) * beta[i] - kink[i] * abs(beta[i])
-        size += abs(beta[i])
-    return objective, size
-
-
-@jit(brief=True)
-def step_sizes(block, v, beta):
-    """How far each multiplier may move, its own size where it has no bound; and the largest |v|."""
-    reach, largest = np.empty(len(v)), 0.0
-    for i in range(len(v)):
-        width = block.upper[i] - block.lower[i]
-        reach[i] = width if width < np.inf else abs(beta[i])
-        largest = max(largest, abs(v[i]))
-    return reach, largest

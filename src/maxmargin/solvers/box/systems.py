@@ -14,9 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
-from maxmargin.certificates.kkt import largest_size
 from maxmargin.core.rows import NO_ROWS, Array
-from maxmargin.problems.box import BoxQP
+from maxmargin.problems.box import BoxQP, largest_size
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.solvers.box.low_rank import low_rank, needs_more, values_among
 from maxmargin.solvers.cholesky import factor, solution
@@ -200,4 +199,4 @@ def _most_columns(problem: BoxQP) -> int:
 def _error(problem: BoxQP, tol: float) -> float:
     """Of a value of K: small enough for scores to be off by far less than ``tol``, and no smaller than rounding."""
     largest = float(np.sum(np.maximum(np.abs(problem.lower), np.abs(problem.upper))))  # that sum |beta| can be
-    return max(ERROR_SHARE * tol / max(largest, np.finfo(float).tiny), ROUNDING * largest_size(problem.gram.diagonal))
+    return max(ERROR_SHARE * tol / max(largest, np.finfo(float).tiny), ROUNDING * problem.largest)

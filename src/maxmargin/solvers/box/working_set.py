@@ -11,6 +11,8 @@ from maxmargin.solvers.contract import Options
 
 FIRST_NS = 2.5e5  # the first working set is as large as this many nanoseconds of kernel values make it
 LEAST = 64
+MODEST = 1024
+FREE_FACTOR = 2.0
 
 
 class WorkingSets:
@@ -24,7 +26,9 @@ class WorkingSets:
     def choose(self, working: Array, beta: Array, v: Array, standing: Standing, untouched: bool) -> tuple[Array, Array]:
         """Rows to solve for, kept and fresh ones; rows settled at a bound stay out where shrinking is allowed."""
         first = max(LEAST, int((FIRST_NS / self.problem.gram.value_ns) ** 0.5))
-        self._size = min(self._largest, 2 * self._size if self._size else first)
+        free = np.count_nonzero((beta > self.problem.lower) & (beta < self.problem.upper) & (beta != 0.0))
+        most = min(self._largest, max(MODEST, int(FREE_FACTOR * free)))
+        self._size = min(most, 2 * self._size if self._size else first)
         if untouched and self._tied():
             return NO_ROWS, self._spread(self._size)
         return self._violators(working, beta, v, standing)

@@ -16,14 +16,13 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.certificates.box import in_units
-from maxmargin.certificates.kkt import gradient, standing
+from maxmargin.certificates.kkt import gradient, objective_and_size, standing
 from maxmargin.core import limits
 from maxmargin.core.rows import Array
 from maxmargin.problems.box import BoxQP
 from maxmargin.problems.feasible import feasible_point
 from maxmargin.problems.solution import Point, Proof
 from maxmargin.solvers.box.low_rank import values_among
-from maxmargin.solvers.box.steps import objective_and_size
 from maxmargin.solvers.box.systems import INDEFINITE, MOST_WHOLE, definite
 from maxmargin.solvers.contract import Options, Solver
 from maxmargin.solvers.snapping import snapped, unit_of

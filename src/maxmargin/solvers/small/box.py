@@ -25,7 +25,7 @@ from maxmargin.problems.feasible import BALANCE_SLACK, sums
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Certificate, Point, Progress, Solution, Status, Trace
 from maxmargin.solvers.box.smo import AIM, SMALL_GOAL, SMALL_STEPS, SMO
-from maxmargin.solvers.box.steps import Block, Groups, apply_change, objective_and_size, pair_steps
+from maxmargin.solvers.box.steps import Block, Groups, apply_change, pair_steps
 from maxmargin.solvers.contract import Options
 
 # Pair steps for each row, and beside those: what the loop gives pairs before Newton steps follow. A tenth of 4,000
@@ -72,8 +72,7 @@ def solve_whole(K, diagonal, box, total, beta, goal):
         largest = max(largest, abs(diagonal[i]))
     apply_change(K, -beta, f)
     v = gradient(box, f, beta)
-    high, low, _ = extremes(v, beta, box)
-    objective = objective_and_size(box.p, box.kink, v, beta)[0]
+    high, low, _, objective, _ = extremes(v, beta, box)
     block = Block(K, diagonal + box.ridge, box.ridge, box.lower, box.upper, box.kink)
     everything = Groups(np.array([0, n]), np.zeros(1, np.bool_))
     steps, _, _ = pair_steps(block, everything, v, beta, goal.aim, ROW_STEPS * n + MORE_STEPS)
@@ -81,7 +80,7 @@ def solve_whole(K, diagonal, box, total, beta, goal):
     apply_change(K, -beta, f)
     held, size = sums(beta)
     rounding, error = FLOAT64_ROUNDING * largest * size, np.full(n, goal.rounding * largest * size)
-    highest, lowest, bias = extremes(gradient(box, f, beta), beta, box)
+    highest, lowest, bias, _, _ = extremes(gradient(box, f, beta), beta, box)
     left, imbalance = max(highest - lowest, 0.0), abs(held - total)
     violation = left + 2.0 * goal.rounding * largest * size
     values = values_of(box, beta, f, box.p - f - bias, error)

@@ -29,10 +29,11 @@ from maxmargin.solvers.linear.newton import Newton
 
 MOST_WEIGHTS = 64  # beyond, LAPACK's factors are faster than a plain loop, and steps take longer than their Python
 MOST_STEPS = 200
-LAST_DIGITS = 1e-13  # of the objective: what the gap of such a machine must come down to, or to rounding
+LAST_DIGITS = 1e-12  # of the objective: what the gap of such a machine must come down to, or to rounding
 PASSES = 4.0  # over the rows in a step, about
 DONE = 1e-24  # of the objective: weights are then right to twelve digits
-PATIENCE, NEWTON_PATIENCE = 6, 2  # steps in which the error must halve; what is left then is rounding
+# Steps in which the error must halve, at the last digits and before: what is left then is rounding, or out of reach.
+PATIENCE, NEWTON_PATIENCE, FAR_PATIENCE = 6, 2, 40
 REASON = "few rows and weights, to the last digits in one go"
 
 
@@ -85,7 +86,9 @@ def solve_narrow(machine, loss, sigma, state):
         last = step if error < 0.5 * best else last
         if error < best:
             best, v[:], beta[:] = error, state.v, state.beta
-        if not DONE < error < math.inf or step - last >= (PATIENCE if sigma < math.inf else NEWTON_PATIENCE):
+        near = best <= LAST_DIGITS
+        patience = FAR_PATIENCE if not near else PATIENCE if sigma < math.inf else NEWTON_PATIENCE
+        if not DONE < error < math.inf or step - last >= patience:
             break
         solved = inner <= INNER * rows or length == 0.0
         if sigma < math.inf and (solved or step - penalty.since >= STUCK):
@@ -297,8 +300,6 @@ def _machine(problem: LinearProblem) -> Narrow:
 
 
 def _applies(problem: LinearProblem, options: Options) -> bool:
-    """Whether the problem is small, its loss compiled and its norm l2, and nobody watches."""
+    """Whether the problem is small, its loss compiled and its norm l2, and nobody watches or limits the solve."""
     small = problem.n <= SMALL_ROWS and problem.d <= MOST_WEIGHTS
-    return (
-        small and problem.penalty == "l2" and compiled(problem.loss) and options.watch is None and options.max_iter < 0
-    )
+    return small and problem.penalty == "l2" and compiled(problem.loss) and options.free

@@ -1,0 +1,97 @@
+"""Arrays that are not validated must be those that validation leaves as they are."""
+
+import numpy as np
+import pytest
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_X_y
+
+from maxmargin import SVC, LinearSVR
+from maxmargin.checks.plain import are_plain_labels, are_plain_numbers, is_plain
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(30, 3))
+PLAIN = [X, X.astype(np.float32), X[:1], X[:, :1].copy()]
+OTHERS = {
+    "Fortran order": np.asfortranarray(X),
+    "columns": X[:, ::2],
+    "integers": np.ones((4, 2), int),
+    "half precision": X.astype(np.float16),
+    "other byte order": X.astype(">f8"),
+    "one dimension": X[0],
+    "no rows": X[:0],
+    "no features": X[:, :0],
+    "NaN": np.where(X > 1, np.nan, X),
+    "infinity": np.where(X > 1, np.inf, X),
+    "both infinities": np.where(X > 1, np.inf, np.where(X < -1, -np.inf, X)),
+    "a list": X.tolist(),
+    "a matrix": np.matrix(X),
+    "objects": X.astype(object),
+}
+
+
+@pytest.mark.parametrize("rows", PLAIN, ids=lambda rows: f"{rows.dtype} {rows.shape}")
+def test_plain_rows_are_what_validation_makes_of_them(rows):
+    assert is_plain(rows)
+    checked, _ = check_X_y(rows, np.zeros(len(rows)), dtype=(np.float64, np.float32), order="C")
+    assert checked is rows
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_validation_would_change_or_refuse_is_not_plain(name):
+    assert not is_plain(OTHERS[name])
+
+
+def test_a_sum_that_overflows_is_left_to_validation():
+    assert not is_plain(np.full((4, 2), 1e308))
+
+
+@pytest.mark.parametrize(
+    ("labels", "plain"),
+    [
+        (np.arange(30) % 3, True),
+        ((np.arange(30) % 2).astype(np.uint8), True),
+        (np.arange(30) % 2 == 0, True),
+        (np.arange(30), False),  # half of them different: scikit-learn warns
+        (np.array([0, 10**6] * 15), False),
+        (np.arange(30) % 2 * 1.0, False),
+        (np.array(["a", "b"] * 15), False),
+        (np.arange(30).reshape(-1, 1) % 2, False),
+        (np.arange(29) % 2, False),
+        ([0, 1] * 15, False),
+    ],
+)
+def test_plain_labels(labels, plain):
+    assert are_plain_labels(labels, 30) == plain
+    if plain:
+        check_classification_targets(labels)
+
+
+def test_plain_numbers():
+    assert are_plain_numbers(X[:, 0].copy(), 30)
+    for other in (X[:, :1], X[:20, 0], np.arange(30), np.full(30, np.nan), X[:, 0].astype(np.float32), list(X[:, 0])):
+        assert not are_plain_numbers(other, 30)
+
+
+def test_names_of_an_earlier_fit_are_forgotten():
+    pandas = pytest.importorskip("pandas")
+    y = np.arange(30) % 2
+    machine = SVC().fit(pandas.DataFrame(X, columns=["a", "b", "c"]), y)
+    assert list(machine.feature_names_in_) == ["a", "b", "c"]
+    with pytest.warns(UserWarning, match="feature names"):
+        machine.predict(X)
+    machine.fit(X, y)
+    assert not hasattr(machine, "feature_names_in_")
+    with pytest.raises(ValueError, match="2 features"):
+        machine.predict(X[:, :2].copy())
+
+
+def test_wrong_data_are_refused_as_before():
+    y = np.arange(30) % 2
+    with pytest.raises(ValueError, match="NaN"):
+        SVC().fit(np.where(X > 1, np.nan, X), y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        SVC().fit(X, y[:20])
+    with pytest.raises(ValueError, match=r"infinity|NaN"):
+        LinearSVR().fit(X, np.where(X[:, 0] > 1, np.inf, X[:, 0]))
+    with pytest.warns(UserWarning, match="unique classes"):
+        SVC().fit(X, np.arange(30) // 1.5 // 1)
