@@ -24,6 +24,9 @@ import numpy as np
 
 from maxmargin.core.rows import Array
 
+# Misfits that differ by this share of the largest one are equal: that of a row of the fit, worked out once more, must
+# not decide by its last digit whether the row fits as badly as itself.
+SAME_MISFIT = 1e-9
 BISECTIONS = 200  # halve any interval of float64 numbers to two neighbours; most end after some 60
 
 
@@ -37,6 +40,11 @@ class Ranked(NamedTuple):
     def total(self) -> float:
         """The weight of the fold."""
         return float(self.below[-1])
+
+    @property
+    def slack(self) -> float:
+        """By how much equal numbers may differ."""
+        return SAME_MISFIT * float(np.abs(self.values).max(initial=0.0))
 
     def weight_up_to(self, limit: Array) -> Array:
         """The weight of the rows with values <= limit."""
@@ -58,7 +66,7 @@ def set_members(misfits: list[Ranked], misfits_of_points: list[Array], coverage:
 
     ``misfits`` are the a_i of each fold, ``misfits_of_points`` the a_k(x, y) of its machine, (points, labels).
     """
-    worse = sum(fold.weight_from(here) for fold, here in zip(misfits, misfits_of_points, strict=True))
+    worse = sum(fold.weight_from(here - fold.slack) for fold, here in zip(misfits, misfits_of_points, strict=True))
     n = sum(fold.total for fold in misfits)
     return (1.0 + np.asarray(worse)) / (n + 1.0) > 1.0 - coverage
 

@@ -114,8 +114,9 @@ def scratch(name: str, shape: tuple[int, ...], dtype: Any) -> Array:
     size = math.prod(map(int, shape)) * np.dtype(dtype).itemsize
     memory = getattr(_local, name, None)
     if memory is None or len(memory) < size:
-        # From a cache line on: vector loads that cross two of them made loops over tiles 25 % slower.
-        memory = np.empty(size + CACHE_LINE, np.uint8)
+        # Twice as large as before, so that slowly growing requests do not touch new memory each time. From a cache line
+        # on: vector loads that cross two of them made loops over tiles 25 % slower.
+        memory = np.empty(max(size, 0 if memory is None else 2 * len(memory)) + CACHE_LINE, np.uint8)
         memory = memory[-memory.ctypes.data % CACHE_LINE :]
         setattr(_local, name, memory)
     return memory[:size].view(dtype).reshape(shape)

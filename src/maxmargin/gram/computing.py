@@ -24,6 +24,7 @@ TILE = 512  # 512 x 512 float32 values are 1 MB: a tile stays in the L2 cache be
 # instead of 16.8 ns a value).
 FEW_ROWS = 128
 WIDE = 64
+EXACT_PARTS, LEAST_EXACT = 4, 64  # of such rows: parts, so that threads end together, and rows of a part at least
 FEW_EXACT = 2048  # rows whose float64 points are made once for all of their tiles
 STREAMED_ROWS = 1024  # rows that are computed, used and thrown away between two looks at the clock
 LEFT_PARTS = 4  # parts of the rows that share what is prepared for another one in a product
@@ -204,19 +205,24 @@ class KernelValues:
     def exact_scores(self, beta: Array, rows: Array) -> Array:
         """(K beta)_i in float64 for the given rows; beta may have several columns."""
         support = np.flatnonzero(beta.reshape(len(beta), -1).any(axis=1))
+        return self.exact_sums(rows, support, beta[support])
+
+    def exact_sums(self, rows: Array, support: Array, beta: Array) -> Array:
+        """K[rows, support] beta in float64; beta may have several columns."""
         scores = np.zeros((len(rows), *beta.shape[1:]))
         few = self.source.exact(self.index[rows]) if len(rows) <= FEW_EXACT else None  # else memory would be large
+        step = min(TILE, max(LEAST_EXACT, -(-len(rows) // EXACT_PARTS)))
         for begin in range(0, len(support), TILE):
-            chosen = support[begin : begin + TILE]
-            right, weights = self.source.exact(self.index[chosen]), beta[chosen]
+            chosen = slice(begin, begin + TILE)
+            right, weights = self.source.exact(self.index[support[chosen]]), beta[chosen]
 
             def tile(first: int, right: Points = right, weights: Array = weights) -> None:
-                part = slice(first, first + TILE)
+                part = slice(first, first + step)
                 left = self.source.exact(self.index[rows[part]]) if few is None else few.take(part)
                 K = self.kernel.block(left, right, scratch("exact", (len(left), len(right)), np.float64))
                 scores[part] += K @ weights
 
-            thread_map(tile, range(0, len(rows), TILE), self.n_jobs)
+            thread_map(tile, range(0, len(rows), step), self.n_jobs)
         self.count += len(rows) * len(support)
         return scores
 

@@ -29,7 +29,6 @@ from maxmargin.gram.view import View
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.functions import Precomputed
 from maxmargin.kernels.points import Points
-from maxmargin.kernels.vectors import FLOAT32_UNIT
 from maxmargin.problems.definiteness import Definiteness
 
 FLOAT64_FACTOR = 4.0  # the price of a float64 kernel value in float32 ones, for time limits: rather too high
@@ -97,6 +96,11 @@ class Gram:
     @values_computed.setter
     def values_computed(self, count: int) -> None:
         self._values.count = count
+
+    @property
+    def values(self) -> KernelValues:
+        """What computes."""
+        return self._values
 
     @property
     def points(self) -> Points:
@@ -328,10 +332,6 @@ class Gram:
         tiles.add_product(V, out)
         return out
 
-    def exact_tile(self, rows: slice, columns: slice) -> Array:
-        """K between two ranges of rows in float64, in memory of its own."""
-        return self._values.exact_tile(rows, columns)
-
     # --- what certificates ask ---------------------------------------------------------------------------------------
 
     def scores(self, beta: Array, exact: bool = False) -> tuple[Array, Array]:
@@ -347,16 +347,8 @@ class Gram:
         return above + below, self.score_errors(above - below, float(np.abs(beta).sum()))
 
     def score_errors(self, sizes: Array, total: float, index: Any = slice(None)) -> Array:
-        """By how much scores (of the rows in ``index``) of float32 kernel values may be off.
-
-        ``sizes`` are the sums of the sizes of their terms, ``total`` is that of all multipliers that were added up.
-        """
-        errors = self._values.source.float32_errors
-        assert errors is not None, "float32 is used only with kernels that bound its error"
-        relative = errors[self._values.index][index]
-        scale = float(np.max(self.diagonal, initial=0.0))  # "tiny" is relative to the largest kernel value
-        tiny = FLOAT32_UNIT * scale * float(relative.max(initial=0.0)) * total
-        return relative * sizes + tiny
+        """By how much scores (of the rows in ``index``) of float32 kernel values may be off; see ``Source``."""
+        return self._values.source.score_errors(self._values.index[index], sizes, total)
 
     def many_scores(self, B: Array, exact: bool = False) -> Array:
         """F = K B for several columns of multipliers; with ``exact`` in float64 whatever the type of the tiles."""

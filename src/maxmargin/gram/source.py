@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from maxmargin.core.rows import Array, CsrRows, DenseRows, Index
 from maxmargin.core.sparsity import DEARER, TURNED_WIDTH
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.points import Points, Vectors, narrow
+from maxmargin.kernels.vectors import FLOAT32_UNIT
 from maxmargin.problems.sizes import SMALL_ROWS
 
 FLOAT32_SHARE = 0.1
@@ -20,6 +22,7 @@ FLOAT32_POINTS = 0.99
 # measured on AVX-512; float64 takes 2.5 times as long. They choose sizes of first working sets, and what is stored.
 VALUE_NS, FEATURE_NS, FLOAT64_NS_FACTOR, FUNCTION_NS = 0.4, 0.0145, 2.5, 1000.0
 DIFFERENCES_NS, DIFFERENCE_NS = 5.5, 0.2  # the same for float64 values by differences of the rows
+KEPT_BYTES = 1 << 22  # of float64 points that are made once
 INDEXED_DEARER = 10.0  # times what BLAS takes for a column: an entry that is looked up in an inverted index
 
 
@@ -37,6 +40,7 @@ class Source:
         self.float32_errors: Array | None = None
         self.dtype = np.dtype(np.float32 if accuracy > 0 and X.shape[0] > SMALL_ROWS else np.float64)
         self._centre: Array | None = None
+        self._exact: Points | None = None
         if self.dtype == np.float64 or not self._float32_serves(accuracy):
             self.dtype = np.dtype(np.float64)
             self.points, self._centre = kernel.placed(self._form(X))
@@ -71,7 +75,23 @@ class Source:
 
     def exact(self, index: Index) -> Points:
         """Points in float64 at ``index``, from the user's own data where the tiles are float32."""
-        return self.points.take(index) if self.dtype == np.float64 else self._prepare(self._X[index], np.float64)
+        known = self.points if self.dtype == np.float64 else self._exact
+        return self._prepare(self._X[index], np.float64) if known is None else known.take(index)
+
+    def score_errors(self, index: Index, sizes: Array, total: float) -> Array:
+        """By how much scores of the points at ``index`` may be off, which float32 kernel values sum up to.
+
+        ``sizes`` are the sums of the sizes of their terms, ``total`` is that of all multipliers that were added up.
+        """
+        assert self.float32_errors is not None, "float32 is used only with kernels that bound its error"
+        relative = self.float32_errors[index]
+        scale = float(np.max(self.diagonal, initial=0.0))  # "tiny" is relative to the largest kernel value
+        return relative * sizes + FLOAT32_UNIT * scale * float(relative.max(initial=0.0)) * total
+
+    def keep_exact(self) -> None:
+        """Where float64 points take little memory: make all of them, for many small requests. Sets: exact points."""
+        if self.dtype != np.float64 and 8 * math.prod(self._X.shape) <= KEPT_BYTES:
+            self._exact = self._prepare(self._X, np.float64)
 
     def _dense_pays(self, budget: int) -> bool:
         X = self._X

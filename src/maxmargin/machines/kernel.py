@@ -16,7 +16,7 @@ from maxmargin.core.threads import available_cores
 from maxmargin.gram import Outline
 from maxmargin.kernels import Linear
 from maxmargin.machines.matrices import Matrices, bytes_for_values
-from maxmargin.machines.pairs import bundled, edges_of, nothing_found, solutions_of, solve_bundles
+from maxmargin.machines.pairs import edges_of, nothing_found, solutions_of, solver_of_pairs
 from maxmargin.machines.plan import LEAST_SECONDS, Crossed, Fitted, Fold, Job, KernelPlan, Machine, order_within
 from maxmargin.machines.refusals import refuse_asymmetric
 from maxmargin.machines.running import CUT_SHORT, Solved, solve_jobs, unsolved
@@ -50,7 +50,7 @@ class _Work:
         self.plan, self.observers = plan, observers
         self.matrices = Matrices(plan)
         self.small = plan.n <= SMALL_ROWS
-        self._bundles: Found | None = None
+        self._pairs: Found | None = None
 
     def solved(self) -> list[Solved]:
         """A solution for each job, and what its folds became."""
@@ -62,7 +62,7 @@ class _Work:
             ended = self._prepare() if self.matrices.several_on_all_rows else None
             if ended:
                 return [(unsolved(_zero(job), ended), ()) for job in self.plan.jobs]
-            found = self._in_bundles() if bundled(self.plan, self.observers) else {}
+            found = self._pairs_at_once()
             # Pairs of classes in turns in which threads rarely wait for the same class.
             turns = ovo.rounds(len(self.plan.segments)) if self.plan.segments else range(len(self.plan.jobs))
             turns = [number for number in turns if number not in found] if found else turns
@@ -71,14 +71,18 @@ class _Work:
         finally:
             self.matrices.close()
 
-    def _in_bundles(self) -> dict[int, Solved]:
-        """Those of many small pairs of classes that compiled calls solve, or none of them where Ctrl-C ended those."""
-        plan, begun, found, ended = self.plan, limits.now(), nothing_found(self.plan), None
+    def _pairs_at_once(self) -> dict[int, Solved]:
+        """Those pairs of classes that compiled calls solve; all of them where Ctrl-C ended those, solved or not."""
+        plan, begun, ended = self.plan, limits.now(), None
+        solver = solver_of_pairs(plan, self.matrices.shared, self.observers)
+        if solver is None:
+            return {}
+        found = nothing_found(plan)
         try:
-            solve_bundles(plan, self.matrices.shared, self.matrices.n_jobs, found)
+            solver(plan, self.matrices.shared, self.matrices.n_jobs, found)
         except STOPS as stop:
             ended = ended_by(stop, plan.effort.keeps)
-        self._bundles = found
+        self._pairs = found
         self.matrices.float32 &= self.matrices.shared.dtype == np.float32  # predictions are then good enough in it, too
         solutions = solutions_of(found, limits.now() - begun)
         if ended:
@@ -202,8 +206,8 @@ class _Work:
             self.matrices.done_with(gram)
 
     def machines(self, solved: list[Solved]) -> list[Machine]:
-        """Of every job. Where pairs of classes were solved in bundles, all pairs are one machine."""
-        plan, found = self.plan, self._bundles
+        """Of every job. Where pairs of classes were solved at once, all pairs are one machine."""
+        plan, found = self.plan, self._pairs
         if found is None:
             return [self.machine(job, solution.point) for job, (solution, _) in zip(plan.jobs, solved, strict=True)]
         edges, pairs = edges_of(plan), list(combinations(range(len(plan.segments)), 2))

@@ -1,44 +1,67 @@
-"""Pairs of small classes, solved in bundles by compiled calls: a job of its own takes a millisecond for each of them.
+"""Pairs of classes that are solved by compiled calls: a job of its own takes a millisecond of Python for each of them.
 
-The rows of a class come one after the other. Classes are put together to spans of some hundred rows, and the pairs
-between two spans are one piece of work: a tile of kernel values, and one call. What a bundle does not solve is solved
-as a job.
+The rows of a class come one after the other. Small classes are put together to spans of some hundred rows, and the
+pairs between two spans are one piece of work, a bundle: a tile of kernel values, and one call. Larger ones are solved
+pair by pair with float32 values. What is not solved here is solved as a job.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, starmap
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from maxmargin.core.rows import Array
-from maxmargin.core.threads import thread_map
+from maxmargin.certificates.box import FLOAT64_ROUNDING
+from maxmargin.core.buffers import scratch
+from maxmargin.core.rows import NO_ROWS, Array
+from maxmargin.core.threads import available_cores, thread_map
 from maxmargin.gram import Gram
+from maxmargin.gram.computing import NO_VALUES
 from maxmargin.machines.plan import KernelPlan
 from maxmargin.machines.watching import Observer
+from maxmargin.multiclass import one_vs_one as ovo
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Certificate, Point, Progress, Solution, Status, Trace
-from maxmargin.solvers.box.smo import SMO
+from maxmargin.solvers.box.smo import SMO, STEP_ROUNDING, whole_pays
 from maxmargin.solvers.small.box import REASON, certificate_of, goal_of
 from maxmargin.solvers.small.pairs import NUMBERS, Classes, Found, Span, keep_within, solve_pairs
+from maxmargin.solvers.small.rough import proved, solve_pair
+
+SolverOfPairs: TypeAlias = Callable[[KernelPlan, Gram, int, Found], None]  # writes what it finds
 
 # Rows of a class up to which float64 values, which need no second look, are cheaper than a job with float32 ones.
 SMALL_CLASS = 128
 SPAN_ROWS = 512
 
 
-def bundled(plan: KernelPlan, observers: Sequence[Observer]) -> bool:
-    """Whether the jobs of a plan are pairs of small classes, and nothing asks for a look at each of them."""
+def solver_of_pairs(plan: KernelPlan, gram: Gram, observers: Sequence[Observer]) -> SolverOfPairs | None:
+    """What solves the pairs of a plan; None where they are none, or where something asks for a look at each of them."""
     asked = plan.effort.solver != "auto" or plan.keep or observers or not plan.effort.free
     if plan.sides is None or asked or not plan.kernel.definite:
-        return False
-    return plan.n <= SMALL_ROWS or max(part.stop - part.start for part in plan.segments) <= SMALL_CLASS
+        return None
+    if plan.n <= SMALL_ROWS or max(_sizes(plan)) <= SMALL_CLASS:
+        return solve_bundles
+    return solve_roughly if _rough_serves(plan, gram) else None
+
+
+def _sizes(plan: KernelPlan) -> list[int]:
+    """Rows of each class."""
+    return [part.stop - part.start for part in plan.segments]
+
+
+def _rough_serves(plan: KernelPlan, gram: Gram) -> bool:
+    """Whether float32 values and steps carry tol, and the matrix of every pair is small beside the memory there is."""
+    smaller, larger = sorted(_sizes(plan))[-2:]
+    largest, squares = smaller + larger, sum(size**2 for size in _sizes(plan))
+    precise = gram.dtype == np.float32 and STEP_ROUNDING * (1.0 + plan.usual_bound) <= plan.effort.each.tol
+    needed = 4 * (squares + 2 * available_cores() * largest**2)
+    return precise and needed <= gram.budget and whole_pays(largest, gram.value_ns)
 
 
 def solve_bundles(plan: KernelPlan, gram: Gram, n_jobs: int, found: Found) -> None:
-    """Writes: found, for all pairs of classes."""
+    """Pairs of small classes in float64. Writes: found."""
     assert plan.sides is not None
     edges = edges_of(plan)
     places = np.concatenate([[0], np.cumsum(np.diff(edges) ** 2)])
@@ -47,7 +70,7 @@ def solve_bundles(plan: KernelPlan, gram: Gram, n_jobs: int, found: Found) -> No
     spans = _spans(edges, plan.n if plan.n <= SMALL_ROWS else SPAN_ROWS)
 
     def tile(*span: Span) -> Array:
-        return gram.exact_tile(*(slice(edges[one.begin], edges[one.end]) for one in span))
+        return gram.values.exact_tile(*(slice(edges[one.begin], edges[one.end]) for one in span))
 
     def within(span: Span) -> None:
         K = tile(span, span)
@@ -59,6 +82,57 @@ def solve_bundles(plan: KernelPlan, gram: Gram, n_jobs: int, found: Found) -> No
 
     thread_map(within, spans, n_jobs)
     thread_map(lambda pair: between(*pair), list(combinations(spans, 2)), n_jobs)
+
+
+def solve_roughly(plan: KernelPlan, gram: Gram, n_jobs: int, found: Found) -> None:
+    """Pairs of larger classes, with float32 values. Writes: found."""
+    work = RoughWork(plan, gram, found)
+    thread_map(work.keep_within, range(len(plan.segments)), n_jobs)
+    # In turns in which threads rarely read the same class.
+    thread_map(work.solve, ovo.rounds(len(plan.segments)), n_jobs)
+
+
+class RoughWork:
+    """Pairs of classes with float32 values (``solvers.small.rough``), one after the other."""
+
+    def __init__(self, plan: KernelPlan, gram: Gram, found: Found) -> None:
+        assert plan.sides is not None
+        self._values, self._found, self._tol = gram.values, found, plan.effort.each.tol
+        self._edges = edges_of(plan)
+        self._pairs = list(combinations(range(len(plan.segments)), 2))
+        self._classes = Classes(self._edges, gram.diagonal, plan.sides, NO_ROWS, NO_ROWS)
+        self._points = [gram.points.take(segment) for segment in plan.segments]
+        self._within = [NO_VALUES] * len(plan.segments)
+        self._largest = float(gram.diagonal.max())
+        goal = goal_of(self._tol, gram.float64_error, to_the_end=False)
+        self._goal = goal._replace(rounding=goal.rounding * self._largest)
+        gram.values.source.keep_exact()
+
+    def keep_within(self, c: int) -> None:
+        """Values within class c, for all its pairs. Sets: within."""
+        self._within[c] = self._block(c, c).copy()
+
+    def _block(self, a: int, b: int) -> Array:
+        with self._values.counted(len(self._points[a]) * len(self._points[b])):
+            return self._values.tile(self._points[a], self._points[b])
+
+    def solve(self, number: int) -> None:
+        """Solve a pair and prove it. Sets: found, where that holds."""
+        pair = a, b = self._pairs[number]
+        if not (len(self._points[a]) and len(self._points[b])):
+            return
+        between = self._block(a, b)
+        memory = scratch("pair", (between.size + sum(between.shape) ** 2,), np.float32)
+        within = self._within[a], self._within[b]
+        rough = solve_pair(within, between, memory, pair, self._classes, self._goal.aim)
+        index = np.concatenate([np.arange(self._edges[c], self._edges[c + 1]) for c in pair])
+        support = np.flatnonzero(rough.beta)
+        beta, vectors, size = rough.beta[support], index[support], float(np.abs(rough.beta[support]).sum())
+        error = self._values.source.score_errors(index, rough.sizes, size) + FLOAT64_ROUNDING * self._largest * size
+        out = proved(rough, error, lambda rows: self._values.exact_sums(index[rows], vectors, beta), 0.0, self._goal)
+        if out is not None:
+            ovo.put(rough.beta, pair, self._edges, self._found.coef)
+            self._found.numbers[number] = [*out[:-1], *out.values]
 
 
 def edges_of(plan: KernelPlan) -> Array:

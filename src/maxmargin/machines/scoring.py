@@ -32,6 +32,7 @@ ROWS = 512
 MOST_ROWS = 2048
 PARTS = 4  # at least this many pieces of work, so that threads end together
 TILE = ROWS * 512  # values of a tile: 1 MB in float32, which stays in the L2 cache
+PREPARED = 1 << 18  # numbers of X up to which all points are made ready at once, before they are divided
 FEW_VALUES = 1 << 17  # kernel values that are there before another thread wakes up
 MERGED = 1000  # support vectors from which equal ones are looked for
 
@@ -110,6 +111,13 @@ class PositionScorer(Scorer):
         return out
 
 
+class RoughPoints(NamedTuple):
+    """Points in float32, and for which of them that is too rough."""
+
+    points: Points
+    doubtful: Array
+
+
 class VectorScorer(Scorer):
     """Points and support vectors are vectors or objects."""
 
@@ -165,24 +173,33 @@ class VectorScorer(Scorer):
         alone = self.kernel.of_objects or n * self.coef.shape[1] <= FEW_VALUES  # the user's functions: from one thread
         step = min(max(ROWS, TILE // max(1, self.coef.shape[1])), MOST_ROWS, max(64, -(-n // PARTS)))
 
+        known = self._roughly(X) if self.rough is not None and X.shape[0] * X.shape[1] <= PREPARED else None
+
         def chunk(first: int) -> None:
             part = slice(first, min(first + step, n))
             sums = scratch("sums", (*shape, part.stop - first), np.float64)
-            keep(part, self._sums_of(X[part], sums))
+            rough = None if known is None else RoughPoints(known.points.take(part), known.doubtful[part])
+            keep(part, self._sums_of(X[part], rough, sums))
 
         with blas_held_for(float(n) * self.coef.shape[1] * X.shape[1] if X.ndim == 2 else math.inf):
             thread_map(chunk, range(0, n, step), 1 if alone else n_jobs)
 
-    def _sums_of(self, X: Any, out: Array) -> Array:
-        """Writes: out, (classes, machines, points)."""
+    def _roughly(self, X: Any) -> RoughPoints:
+        """Points in float32, and for which of them that is too rough."""
+        points = self.kernel.prepare(self._form(X), np.float32, self._centre)
+        errors = self.kernel.float32_errors(points, self._longest)
+        assert errors is not None
+        return RoughPoints(points, errors > FLOAT32_SHARE * self.expansion.tol)
+
+    def _sums_of(self, X: Any, known: RoughPoints | None, out: Array) -> Array:
+        """Of some points, which may be ``known`` in float32. Writes: out, (classes, machines, points)."""
         out[...] = 0.0
-        rows = np.arange(X.shape[0])
-        if self.rough is not None:
-            points = self.kernel.prepare(self._form(X), np.float32, self._centre)
-            _add(self.kernel, self.rough, points, self.edges, self.rough_coef, out)
-            errors = self.kernel.float32_errors(points, self._longest)
-            assert errors is not None
-            rows = rows[errors > FLOAT32_SHARE * self.expansion.tol]
+        if self.rough is None:
+            rows = np.arange(X.shape[0])
+        else:
+            known = known or self._roughly(X)
+            _add(self.kernel, self.rough, known.points, self.edges, self.rough_coef, out)
+            rows = np.flatnonzero(known.doubtful)
         if len(rows):
             sums = np.zeros((*out.shape[:2], len(rows)))
             vectors, centre = self.exact

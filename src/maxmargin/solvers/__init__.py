@@ -14,6 +14,7 @@ from maxmargin.solvers.contract import Options, Solver, SolverChoice, Stage
 from maxmargin.solvers.linear.flat import flat_solution
 from maxmargin.solvers.small.box import small_solution
 from maxmargin.solvers.small.linear import narrow_solution
+from maxmargin.solvers.small.rough import rough_solution
 
 if TYPE_CHECKING:
     from maxmargin.solvers.external.clarabel import Clarabel as Clarabel
@@ -40,7 +41,9 @@ def _at_once(problem: Any, options: Options, chosen: bool) -> Solution | None:
     """The solution of a problem that needs no loop; small ones only where the solver may be ``chosen``."""
     if isinstance(problem, LinearProblem):
         return flat_solution(problem, options) or (narrow_solution(problem, options) if chosen else None)
-    return small_solution(problem, options) if chosen and isinstance(problem, BoxQP) else None
+    if not (chosen and isinstance(problem, BoxQP)):
+        return None
+    return small_solution(problem, options) or rough_solution(problem, options)
 
 
 def __getattr__(name: str) -> Any:

@@ -7,15 +7,18 @@ import numpy as np
 import pytest
 
 from maxmargin import SVC, machines
+from maxmargin.certificates import certify
 from maxmargin.core import limits
+from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Linear, Sigmoid
 from maxmargin.losses import Hinge
 from maxmargin.losses.box import box_of
 from maxmargin.machines import Effort, Job, KernelPlan, LazyJobs, Observer, pairs
+from maxmargin.machines.matrices import Matrices
 from maxmargin.models import Bias, soft_margin
 from maxmargin.multiclass import OneVsOne
 from maxmargin.multiclass import one_vs_one as ovo
-from maxmargin.problems.solution import Status
+from maxmargin.problems.solution import Point, Status
 from maxmargin.solvers import Options
 from maxmargin.solvers.small.pairs import Sides
 
@@ -73,18 +76,74 @@ def test_a_pair_that_is_not_solved_becomes_a_job(monkeypatch):
     assert [len(solution.beta) for solution in again.solutions] == [35, 50, 24, 31, 45, 19, 26, 34, 41, 15]
 
 
+def solver_of(task, observers=()):
+    matrices = Matrices(task)
+    matrices.open()
+    return pairs.solver_of_pairs(task, matrices.shared, observers)
+
+
 def test_which_plans_are_bundles(monkeypatch):
-    assert pairs.bundled(plan(), ())
-    assert not pairs.bundled(plan(sides=False), ())
-    assert not pairs.bundled(plan(), [Observer()])
-    assert not pairs.bundled(plan(Sigmoid(0.1)), ())  # may be indefinite
-    assert not pairs.bundled(plan(max_iter=5), ())
-    assert not pairs.bundled(replace(plan(), keep=True), ())
-    assert not pairs.bundled(replace(plan(), effort=Effort(Options(1e-3), deadline=1e9)), ())
+    assert solver_of(plan()) is pairs.solve_bundles
+    assert solver_of(plan(sides=False)) is None
+    assert solver_of(plan(), [Observer()]) is None
+    assert solver_of(plan(Sigmoid(0.1))) is None  # may be indefinite
+    assert solver_of(plan(max_iter=5)) is None
+    assert solver_of(replace(plan(), keep=True)) is None
+    assert solver_of(replace(plan(), effort=Effort(Options(1e-3), deadline=1e9))) is None
     monkeypatch.setattr(pairs, "SMALL_ROWS", 10)
-    assert pairs.bundled(plan(), ())
+    assert solver_of(plan()) is pairs.solve_bundles
     monkeypatch.setattr(pairs, "SMALL_CLASS", 29)
-    assert not pairs.bundled(plan(), ())
+    assert solver_of(plan()) is None  # float64 values
+
+
+def larger_plan(tol=1e-3, kernel=GAUSSIAN, C=1.0):
+    """Classes of 130 to 500 rows."""
+    sizes = np.array([500, 130, 400, 170])
+    labels, ones = np.repeat(np.arange(4), sizes), np.ones(sizes.sum())
+    edges = np.concatenate([[0], np.cumsum(sizes)])
+    rows = np.random.default_rng(1).normal(size=(len(labels), 3)) + labels[:, None] * 0.5
+    segments = tuple(slice(int(a), int(b)) for a, b in pairwise(edges))
+    tasks = OneVsOne(4).tasks(labels)
+
+    def job(number):
+        task = tasks[number]
+        parts = tuple(segments[c] for c in OneVsOne(4).pairs[number])
+        return Job(task.rows, (len(task.rows),), lambda gram: soft_margin(gram, task.signs, C), parts=parts)
+
+    sides = Sides(*(box_of(Hinge(), sign * ones, C * ones, True) for sign in (1.0, -1.0)))
+    effort = Effort(Options(tol))
+    return KernelPlan(kernel, rows, LazyJobs(6, job), Bias.FREE, effort, C, segments=segments, sides=sides)
+
+
+def test_larger_classes_are_solved_pair_by_pair_with_float32_values():
+    task = larger_plan()
+    assert solver_of(task) is pairs.solve_roughly
+    pairwise_, jobs = machines.solve(task), machines.solve(replace(task, sides=None))
+    edges = pairs.edges_of(task)
+    betas = ovo.split(pairwise_.machines[0].coef, edges)
+    for number, (found, expected) in enumerate(zip(pairwise_.solutions, jobs.solutions, strict=True)):
+        assert found.status is Status.CONVERGED
+        assert found.certificate.violation <= 1e-3
+        assert found.certificate.dual == pytest.approx(expected.certificate.dual, rel=1e-5)
+        whole = task.jobs[number]
+        problem = whole.state(Gram(GAUSSIAN, task.X[whole.rows], accuracy=0.0))
+        again = certify(problem, Point(beta=betas[number], biases=-np.array([pairwise_.machines[0].biases[number]])))
+        assert again.dual == pytest.approx(found.certificate.dual, rel=1e-7)
+    assert pairwise_.kernel_values < 1.5 * task.n**2
+
+
+def test_float32_values_are_asked_to_carry_tol():
+    assert solver_of(larger_plan(tol=1e-9)) is None
+    assert solver_of(larger_plan(C=1e5)) is None
+
+
+def test_a_larger_pair_that_is_not_proved_becomes_a_job(monkeypatch):
+    solved = machines.solve(larger_plan())
+    monkeypatch.setattr(pairs, "proved", lambda *_: None)
+    again = machines.solve(larger_plan())
+    np.testing.assert_allclose(again.machines[0].biases, solved.machines[0].biases, atol=1e-2)
+    assert again.machines[0].coef.shape == solved.machines[0].coef.shape
+    assert again.machines[0].coef.any()
 
 
 @pytest.mark.parametrize("keep", [True, False])

@@ -336,5 +336,10 @@ class SMO(Solver):
     def _takes_all(self) -> bool:
         """Whether the whole problem is one working set: cheap kernel values, or a small problem."""
         problem = self.problem
-        cheap = problem.n <= 2 * self.chunk and 0.5 * problem.n**2 * problem.gram.value_ns <= WHOLE_NS
+        cheap = whole_pays(problem.n, problem.gram.value_ns, self.chunk)
         return (cheap or self.finish) and problem.n <= problem.gram.working_rows
+
+
+def whole_pays(n: int, value_ns: float, chunk: int | None = None) -> bool:
+    """Whether n rows are best solved as one working set: at most two chunks, of cheap kernel values."""
+    return n <= 2 * (chunk or CHUNK) and 0.5 * n**2 * value_ns <= WHOLE_NS

@@ -19,13 +19,14 @@ from maxmargin.certificates.kkt import extremes, gradient
 from maxmargin.core import limits
 from maxmargin.core.blas import blas_held
 from maxmargin.core.jit import jit
-from maxmargin.core.rows import NO_ROWS
+from maxmargin.core.rows import NO_ROWS, Array
+from maxmargin.core.vectors import clear
 from maxmargin.problems.box import TOLERATED, BoxQP
 from maxmargin.problems.feasible import BALANCE_SLACK, sums
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Certificate, Point, Progress, Solution, Status, Trace
 from maxmargin.solvers.box.smo import AIM, SMALL_GOAL, SMALL_STEPS, SMO
-from maxmargin.solvers.box.steps import Block, Groups, apply_change, pair_steps
+from maxmargin.solvers.box.steps import Block, Groups, apply_change, pair_steps, whole
 from maxmargin.solvers.contract import Options
 
 # Pair steps for each row, and beside those: what the loop gives pairs before Newton steps follow. A tenth of 4,000
@@ -73,10 +74,10 @@ def solve_whole(K, diagonal, box, total, beta, goal):
     apply_change(K, -beta, f)
     v = gradient(box, f, beta)
     high, low, _, objective, _ = extremes(v, beta, box)
-    block = Block(K, diagonal + box.ridge, box.ridge, box.lower, box.upper, box.kink)
+    block = Block(K, diagonal + box.ridge, box.ridge, box.lower, box.upper, box.kink, whole())
     everything = Groups(np.array([0, n]), np.zeros(1, np.bool_))
     steps, _, _ = pair_steps(block, everything, v, beta, goal.aim, ROW_STEPS * n + MORE_STEPS)
-    f[:] = 0.0
+    clear(f)
     apply_change(K, -beta, f)
     held, size = sums(beta)
     rounding, error = FLOAT64_ROUNDING * largest * size, np.full(n, goal.rounding * largest * size)
@@ -104,13 +105,16 @@ def small_solution(problem: BoxQP, options: Options) -> Solution | None:
     with blas_held():
         K = gram.whole()
     found = solve_whole(K, gram.diagonal, problem.box, float(problem.totals[0]), start.beta, goal)
-    if not found.solved:
-        return None
+    return solution_of(problem, start.beta, found, limits.now() - begun, REASON) if found.solved else None
+
+
+def solution_of(problem: BoxQP, beta: Array, found: Outcome, seconds: float, reason: str) -> Solution:
+    """The solution of a problem that is solved."""
     edge = found.highest if math.isfinite(found.highest) else found.bias
-    point = Point(beta=start.beta, biases=np.array([found.bias]), edges=np.array([edge]))
+    point = Point(beta=beta, biases=np.array([found.bias]), edges=np.array([edge]))
     certificate = certificate_of(found)
-    history = history_of(found, certificate.dual, limits.now() - begun)
-    return Solution(point, Status.CONVERGED, certificate, history, found.steps, SMO.name, REASON, problem.passes)
+    history = history_of(found, certificate.dual, seconds)
+    return Solution(point, Status.CONVERGED, certificate, history, found.steps, SMO.name, reason, problem.passes)
 
 
 def certificate_of(found: Outcome) -> Certificate:
@@ -126,11 +130,15 @@ def history_of(found: Outcome, dual: float, seconds: float) -> Trace:
     return Trace([first, Progress(found.steps, seconds, found.violation, dual)])
 
 
+def is_plain(problem: BoxQP) -> bool:
+    """Whether there is one free bias, and nothing that the loop would have to tell of the problem."""
+    return problem.one_for_all and not (problem.hard or problem.divided or problem.note)
+
+
 def _applies(problem: BoxQP, options: Options) -> bool:
     """Whether the problem is small, with one free bias and a definite matrix, and the solve has no other limits."""
     small = problem.n <= SMALL_ROWS if options.to_the_end is None else options.to_the_end
-    plain = problem.one_for_all and not (problem.hard or problem.divided or problem.note)
-    if not (small and plain and options.free):
+    if not (small and is_plain(problem) and options.free):
         return False
     gram = problem.gram
     return gram.dtype == np.float64 and problem.n <= gram.working_rows and gram.definiteness(NO_ROWS).definite

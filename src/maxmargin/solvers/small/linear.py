@@ -17,6 +17,7 @@ from maxmargin.certificates.linear import prove_linear
 from maxmargin.core import limits
 from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array, dense_rows
+from maxmargin.core.vectors import clear, copied, dot, number_of_nonzeros, put, walk
 from maxmargin.losses.base import compiled, dual_steps, fenchel_young_of, has_curvature, multipliers_of
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.sizes import SMALL_ROWS
@@ -75,7 +76,7 @@ def solve_narrow(machine, loss, sigma, state):
     ``sigma`` is the first penalty, infinite where the loss itself is smooth. State ends at the best point seen.
     """
     penalty, best, first, last, length, step = Penalty(sigma, 0), math.inf, 0.0, 0, 1.0, 0
-    v, beta = state.v.copy(), state.beta.copy()
+    v, beta = copied(state.v), copied(state.beta)
     fill(machine, loss, sigma, state)
     damping = first_damping(sigma, state)
     while step < MOST_STEPS:
@@ -85,7 +86,9 @@ def solve_narrow(machine, loss, sigma, state):
         first = error if step == 0 else first
         last = step if error < 0.5 * best else last
         if error < best:
-            best, v[:], beta[:] = error, state.v, state.beta
+            best = error
+            put(state.v, v)
+            put(state.beta, beta)
         near = best <= LAST_DIGITS
         patience = FAR_PATIENCE if not near else PATIENCE if sigma < math.inf else NEWTON_PATIENCE
         if not DONE < error < math.inf or step - last >= patience:
@@ -98,7 +101,8 @@ def solve_narrow(machine, loss, sigma, state):
         length = move(machine, loss, penalty.sigma, state, direction(machine, state, damping))
         damping = next_damping(damping, length)
         step += 1
-    state.v[:], state.beta[:] = v, beta
+    put(v, state.v)
+    put(beta, state.beta)
     return step, first, best
 
 
@@ -116,7 +120,7 @@ def fill(machine, loss, sigma, state):
     """Multipliers and curvatures at the scores, and q = A'beta. Writes: state.beta, kappa and q."""
     look(machine, loss, sigma, state)
     A, beta = machine.A, state.beta
-    state.q[:] = 0.0
+    clear(state.q)
     for i in range(len(beta)):
         if beta[i] != 0.0:
             for k in range(A.shape[1]):
@@ -143,15 +147,15 @@ def next_penalty(penalty, solved, step, state):
     """
     if not solved:
         return Penalty(SOFTER * penalty.sigma, step)
-    state.old[:] = state.beta
-    grows = np.count_nonzero(state.kappa) > 3 * len(state.v) or step - penalty.since <= QUICK
+    put(state.beta, state.old)
+    grows = number_of_nonzeros(state.kappa) > 3 * len(state.v) or step - penalty.since <= QUICK
     return Penalty(penalty.sigma * (GROWTH if grows else 1.0), step)
 
 
 @jit()
 def first_damping(sigma, state):
     """Of a new smooth problem: the fewer rows curve, the less of it. Losses that are smooth need none."""
-    return DAMPING * np.count_nonzero(state.kappa) / len(state.z) if sigma < math.inf else 0.0
+    return DAMPING * number_of_nonzeros(state.kappa) / len(state.z) if sigma < math.inf else 0.0
 
 
 @jit()
@@ -166,9 +170,9 @@ def next_damping(damping, length):
 def direction(machine, state, damping):
     """-H^-1 g with H = R + A' diag(kappa) A, damped along the diagonal that it would have if every row curved."""
     A, kappa, d = machine.A, state.kappa, len(state.v)
-    H, most, usual = np.zeros((d, d)), 0.0, machine.c.mean()
+    H, most, usual = np.zeros((d, d)), 0.0, 0.0
     for i in range(len(kappa)):
-        most = max(most, kappa[i])
+        most, usual = max(most, kappa[i]), usual + machine.c[i] / len(kappa)
         if kappa[i] > 0.0:
             for p in range(d):
                 weight = kappa[i] * A[i, p]
@@ -209,7 +213,8 @@ def solve_definite(H, right):
         for k in range(p + 1, d):
             right[p] -= H[k, p] * right[k]
         right[p] /= H[p, p]
-    right *= size
+    for p in range(d):
+        right[p] *= size[p]
 
 
 @jit()
@@ -218,16 +223,19 @@ def move(machine, loss, sigma, state, dv):
 
     See ``solvers.linear.descent``. Writes: state.
     """
-    z, v, dz, found = state.z.copy(), state.v.copy(), product(machine.A, dv), False
-    linear, quadratic = (dv * machine.ridge * v).sum(), (dv * machine.ridge * dv).sum()
-    begin = linear - (dz * state.beta).sum()
+    z, v, dz, found = copied(state.z), copied(state.v), product(machine.A, dv), False
+    linear, quadratic = 0.0, 0.0
+    for k in range(len(dv)):
+        linear += dv[k] * machine.ridge[k] * v[k]
+        quadratic += dv[k] * machine.ridge[k] * dv[k]
+    begin = linear - dot(dz, state.beta)
     if not begin < 0.0:
         return 0.0
     low, at_low, high, at_high, t = 0.0, begin, math.inf, math.inf, 1.0
     for turn in range(LINE_SEARCH_STEPS):
-        state.z[:] = z + t * dz
+        walk(z, t, dz, state.z)
         look(machine, loss, sigma, state)
-        here = linear + t * quadratic - (dz * state.beta).sum()
+        here = linear + t * quadratic - dot(dz, state.beta)
         if 0.5 * begin <= here <= -0.1 * begin:
             found = True
             break
@@ -240,8 +248,8 @@ def move(machine, loss, sigma, state, dv):
         else:
             t = 0.5 * (low + high) if turn % 2 else low - at_low * (high - low) / (at_high - at_low)
     t = t if found or low == 0.0 else low
-    state.v[:] = v + t * dv
-    state.z[:] = product(machine.A, state.v)
+    walk(v, t, dv, state.v)
+    put(product(machine.A, state.v), state.z)
     fill(machine, loss, sigma, state)
     return t
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
+from maxmargin.core.vectors import joined, put
 from maxmargin.losses.box import Box
 from maxmargin.solvers.small.box import Outcome, Values, solve_whole
 
@@ -84,13 +85,14 @@ def solve_pairs(K, rows, columns, classes, goal, found):
                 continue
             first, second = slice(edges[a], edges[a + 1]), slice(edges[b], edges[b + 1])
             box, beta = joined_box(classes.sides, first, second), np.zeros(n + m)
-            diagonal = np.concatenate((classes.diagonal[first], classes.diagonal[second]))
+            diagonal = joined(classes.diagonal[first], classes.diagonal[second])
             square = K if len(K) == n + m and rows.begin == columns.begin else np.empty((n + m, n + m))
             if len(square) < len(K) or rows.begin != columns.begin:
                 join(K, edges[a] - edges[rows.begin], edges[b] - edges[columns.begin], a, b, classes, square)
             out = solve_whole(square, diagonal, box, 0.0, beta, goal)
             if out.solved:
-                found.coef[b - 1, first], found.coef[a, second] = beta[:n], beta[n:]
+                put(beta[:n], found.coef[b - 1, first])
+                put(beta[n:], found.coef[a, second])
                 note(out, found.numbers[a * (2 * k - a - 1) // 2 + b - a - 1])
 
 
@@ -99,11 +101,11 @@ def joined_box(sides, first, second):
     """The box of a pair of classes with these rows."""
     one, other = sides.first, sides.second
     return Box(
-        np.concatenate((one.p[first], other.p[second])),
-        np.concatenate((one.lower[first], other.lower[second])),
-        np.concatenate((one.upper[first], other.upper[second])),
-        np.concatenate((one.kink[first], other.kink[second])),
-        np.concatenate((one.ridge[first], other.ridge[second])),
+        joined(one.p[first], other.p[second]),
+        joined(one.lower[first], other.lower[second]),
+        joined(one.upper[first], other.upper[second]),
+        joined(one.kink[first], other.kink[second]),
+        joined(one.ridge[first], other.ridge[second]),
     )
 
 

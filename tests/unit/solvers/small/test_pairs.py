@@ -26,7 +26,7 @@ PLACES = np.concatenate([[0], np.cumsum(SIZES**2)])
 
 def tile(rows, columns):
     gram = Gram(KERNEL, X)
-    return gram.exact_tile(slice(EDGES[rows.begin], EDGES[rows.end]), slice(EDGES[columns.begin], EDGES[columns.end]))
+    return gram.values.exact_tile(*(slice(EDGES[span.begin], EDGES[span.end]) for span in (rows, columns)))
 
 
 def found_by(loss, spans, keep=keep_within, run=solve_pairs):
@@ -78,7 +78,7 @@ def test_two_classes_need_no_copy_of_their_matrix():
     sides = Sides(*(box_of(Hinge(), sign * ones, COSTS[rows], True) for sign in (1.0, -1.0)))
     classes = Classes(edges, np.ones(n), sides, np.empty(places[-1]), places)
     found = Found(np.zeros((1, n)), np.zeros((1, NUMBERS)))
-    K = Gram(KERNEL, X[rows]).exact_tile(slice(0, n), slice(0, n))
+    K = Gram(KERNEL, X[rows]).values.exact_tile(slice(0, n), slice(0, n))
     before = K.copy()
     keep_within(K, Span(0, 2), classes)
     solve_pairs(K, Span(0, 2), Span(0, 2), classes, goal_of(1e-3, 0.0), found)
