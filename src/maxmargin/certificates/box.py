@@ -181,6 +181,8 @@ def _term(t, beta, limits):
     best = best_multiplier(t, limits)
     if best == beta:
         return 0.0
+    if math.isinf(best):  # a row on the wrong side of a hard margin; below, zero times infinity would be NaN
+        return math.inf
     smooth = (best - beta) * t - 0.5 * limits.ridge * (best**2 - beta**2)
     return max(smooth - limits.kink * (abs(best) - abs(beta)), 0.0)
 

@@ -115,6 +115,7 @@ def larger_plan(tol=1e-3, kernel=GAUSSIAN, C=1.0):
     return KernelPlan(kernel, rows, LazyJobs(6, job), Bias.FREE, effort, C, segments=segments, sides=sides)
 
 
+@pytest.mark.large
 def test_larger_classes_are_solved_pair_by_pair_with_float32_values():
     task = larger_plan()
     assert solver_of(task) is pairs.solve_roughly
@@ -137,6 +138,7 @@ def test_float32_values_are_asked_to_carry_tol():
     assert solver_of(larger_plan(C=1e5)) is None
 
 
+@pytest.mark.large
 def test_a_larger_pair_that_is_not_proved_becomes_a_job(monkeypatch):
     solved = machines.solve(larger_plan())
     monkeypatch.setattr(pairs, "proved", lambda *_: None)

@@ -41,7 +41,7 @@ def test_the_certificate_is_what_certify_finds(name, kernel):
     again = certify(problem, found.point)
     assert found.status is Status.CONVERGED
     assert found.certificate.violation < 1e-7
-    np.testing.assert_allclose(found.certificate[:6], again[:6], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found.certificate[:6], again[:6], rtol=1e-9, atol=1e-7)
     assert found.trace[0].iteration == 0
     assert found.trace[-1].iteration == found.iterations > 0
     assert found.trace[-1].violation <= found.trace[0].violation

@@ -33,6 +33,7 @@ def single_precision(kernel=GAUSSIAN):
     return gram
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_certificate_holds_in_float64(name):
     found = rough.rough_solution(PROBLEMS[name](single_precision()), Options(1e-3))
@@ -47,6 +48,7 @@ def test_the_certificate_holds_in_float64(name):
     assert found.trace[-1].violation < found.trace[0].violation
 
 
+@pytest.mark.large
 def test_it_goes_on_from_a_start():
     problem = PROBLEMS["hinge"](single_precision())
     first = rough.rough_solution(problem, Options(1e-3))
@@ -74,6 +76,7 @@ def test_problems_of_another_form_are_left_to_the_loop():
     assert rough.rough_solution(soft_margin(single_precision(), Y, 1e6), Options(1e-3)) is None  # steps too rough
 
 
+@pytest.mark.large
 def test_a_wrong_bound_of_the_error_is_seen(monkeypatch):
     """Kernel values that float32 spoils more than their bound says: nothing is proved from them."""
     gram = single_precision()
@@ -83,11 +86,13 @@ def test_a_wrong_bound_of_the_error_is_seen(monkeypatch):
     assert solve(problem, Options(1e-3)).status is Status.CONVERGED
 
 
+@pytest.mark.large
 def test_steps_that_end_too_soon_are_not_proved(monkeypatch):
     monkeypatch.setattr(rough, "AIM", 1000.0)
     assert rough.rough_solution(PROBLEMS["hinge"](single_precision()), Options(1e-3)) is None
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("kernel", [Linear(), Polynomial(2, 1.0, 1.0)], ids=str)
 def test_other_kernels_are_proved_too_or_left_to_the_loop(kernel):
     gram = Gram(kernel, X, accuracy=1e-3)
