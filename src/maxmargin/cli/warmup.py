@@ -13,7 +13,7 @@ from scipy import sparse
 from maxmargin.core.jit import Compiled
 from maxmargin.estimators import SVC, SVR, LinearSVC, LinearSVR, NuSVC, OneClassSVM
 
-FEW, MANY = 200, 1500  # rows: float64 kernel values, and float32 ones
+FEW, MANY, MORE = 200, 1500, 7000  # rows: float64 kernel values, float32 ones, and working sets of some rows
 
 
 def warm_up() -> str:
@@ -22,7 +22,7 @@ def warm_up() -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for machine, X, y in _fits():
-            machine.fit(X, y).predict(X[:50])
+            machine.fit(X, y).predict(X)
     new, seconds = Compiled.made - known, time.perf_counter() - begun
     if not new:
         return f"Nothing was left to compile: all code was loaded in {seconds:.1f} s."
@@ -47,6 +47,7 @@ def _fits() -> Iterator[tuple[Any, Any, Any]]:
         yield SVR(), X.astype(dtype), number
         yield NuSVC(), X.astype(dtype), label
         yield OneClassSVM(), X.astype(dtype), label
+    yield SVC(), rng.normal(size=(MORE, 2)).astype(np.float32), rng.integers(0, 2, MORE)
     yield SVC(probability=True), X, label
     yield SVC(kernel="linear"), X[:FEW], label[:FEW]
     yield LinearSVC(loss="logistic"), X, label

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from maxmargin.core import rows as storage
 from maxmargin.core.jit import jit
-from maxmargin.core.rows import Array, DenseRows, Rows, row_hash, rows_equal
+from maxmargin.core.rows import Array, DenseRows, Rows, read_only, row_hash, rows_equal
 
 WIDE = 1000  # features from which on rows are compared by their hashes
 CHECKED_AT_ONCE = 1 << 20
@@ -89,7 +89,7 @@ def _bits(X: Any) -> Rows:
     values = rows.values if isinstance(rows, DenseRows) else rows.data
     zeros = any((part == 0).any() for part in np.array_split(values, 1 + values.size // CHECKED_AT_ONCE))
     bits = (values + values.dtype.type(0) if zeros else values).view(np.uint32 if values.itemsize == 4 else np.uint64)
-    return DenseRows(bits) if isinstance(rows, DenseRows) else rows._replace(data=bits)
+    return read_only(DenseRows(bits) if isinstance(rows, DenseRows) else rows._replace(data=bits))
 
 
 @jit()

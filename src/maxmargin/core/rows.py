@@ -42,11 +42,11 @@ Rows: TypeAlias = DenseRows | CsrRows
 def rows_of(X: Any, dtype: Any) -> Rows:
     """View ``X`` (ndarray or CSR) as rows of ``dtype``; copies only if the type or layout differs."""
     if sparse.issparse(X):
-        return _read_only(CsrRows(X.data.astype(dtype, copy=False), X.indices, X.indptr, X.shape[1]))
-    return _read_only(DenseRows(np.ascontiguousarray(X, dtype)))
+        return read_only(CsrRows(X.data.astype(dtype, copy=False), X.indices, X.indptr, X.shape[1]))
+    return read_only(DenseRows(np.ascontiguousarray(X, dtype)))
 
 
-def _read_only(rows: Any) -> Any:
+def read_only(rows: Any) -> Any:
     """The same memory behind views that cannot be written: loops then compile once for all arrays."""
     views = [part.view() if isinstance(part, np.ndarray) else part for part in rows]
     for view in views:
@@ -58,14 +58,14 @@ def _read_only(rows: Any) -> Any:
 def take_rows(rows: Rows, index: Index) -> Rows:
     """The rows at ``index``: a view for a slice, a copy otherwise."""
     if isinstance(rows, DenseRows):
-        return _read_only(DenseRows(rows.values[index]))
+        return read_only(DenseRows(rows.values[index]))
     if isinstance(index, slice):
         first, last, _ = index.indices(count(rows))
         part = slice(rows.indptr[first], rows.indptr[max(first, last)])
         edges = rows.indptr[first : last + 1] - part.start
-        return _read_only(CsrRows(rows.data[part], rows.indices[part], edges, rows.width))
+        return read_only(CsrRows(rows.data[part], rows.indices[part], edges, rows.width))
     chosen = as_csr(rows)[index]
-    return _read_only(CsrRows(chosen.data, chosen.indices, chosen.indptr, rows.width))
+    return read_only(CsrRows(chosen.data, chosen.indices, chosen.indptr, rows.width))
 
 
 def as_csr(rows: CsrRows) -> sparse.csr_array:
@@ -75,7 +75,7 @@ def as_csr(rows: CsrRows) -> sparse.csr_array:
 
 def dense_rows(rows: Rows) -> DenseRows:
     """The same rows with their zeros."""
-    return rows if isinstance(rows, DenseRows) else _read_only(DenseRows(as_csr(rows).toarray()))
+    return rows if isinstance(rows, DenseRows) else read_only(DenseRows(as_csr(rows).toarray()))
 
 
 def as_dense(values: Any) -> Array:
@@ -307,7 +307,7 @@ def columns_of(rows: CsrRows) -> Columns | None:
     if rows.width > INDEX_SHARE * len(rows.data):
         return None
     turned = as_csr(rows).tocsc()
-    return _read_only(Columns(turned.data, turned.indices, turned.indptr))
+    return read_only(Columns(turned.data, turned.indices, turned.indptr))
 
 
 @jit()

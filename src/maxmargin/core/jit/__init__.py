@@ -21,6 +21,7 @@ with signals_deferred():  # a module of numba that Ctrl-C cuts off cannot be imp
         generic_of_numbers,
         get_ready,
         jit,
+        load_ahead,
         source_stamp,
     )
     from maxmargin.core.jit.instructions import double_power_of_two, fetch, larger, power_of_two, smaller
@@ -38,6 +39,7 @@ __all__ = [
     "generic_of_numbers",
     "jit",
     "larger",
+    "load_ahead",
     "power_of_two",
     "smaller",
     "source_stamp",

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, ClassVar
 
+from numba import typeof
 from numba.core import config, sigutils
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher, cpu_target
@@ -119,6 +120,11 @@ class Compiled(CPUDispatcher):
             self.add_overload(result)
             return result.entry_point
 
+    def load_for(self, *examples: Any) -> bool:
+        """Load the code for arguments of the types of these, if it is on disk; whether it is loaded."""
+        with signals_deferred():
+            return self._loaded(tuple(typeof(example) for example in examples)) is not None
+
     def forget(self, sig: Any) -> None:
         """New code cannot call code whose bitcode is damaged: that is compiled again. Sets: overloads, code on disk."""
         self.overloads.pop(_arguments(sig), None)
@@ -141,6 +147,12 @@ def garbage_left() -> Iterator[None]:
 def _arguments(sig: Any) -> tuple[Any, ...]:
     """The types of the arguments; calls bring a tuple of them, others may bring a signature."""
     return sig if isinstance(sig, tuple) else sigutils.normalize_signature(sig)[0]
+
+
+def load_ahead(loop: Any, *examples: Any) -> None:
+    """Load the machine code of a loop for arguments like these, if an earlier process has left it on disk."""
+    if isinstance(loop, Compiled):
+        loop.load_for(*examples)
 
 
 class Announcement:
