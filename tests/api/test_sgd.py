@@ -13,10 +13,10 @@ from tests import helpers
 from tests.estimator_checks import assert_passes_all_checks
 
 CHECKED = [
-    *[SGDSVC(loss=loss) for loss in ("hinge", "squared_hinge", "logistic")],
+    *[SGDSVC(loss=loss) for loss in ("hinge", "logistic")],
     SGDSVC(fit_intercept=False),
     SGDSVC(batch_size=5),
-    *[SGDSVR(loss=loss) for loss in ("epsilon_insensitive", "squared_epsilon_insensitive", "huber")],
+    *[SGDSVR(loss=loss) for loss in ("epsilon_insensitive", "huber")],
 ]
 
 

@@ -26,10 +26,12 @@ KERNELS = ["linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed"]
 IRIS = load_iris(return_X_y=True)
 
 
-FEW = (NuSVC, "precomputed")  # a check has classes of one and of five kernel values, for which nu = 0.5 is infeasible
-FAMILY = [SVC, NuSVC, SVR, NuSVR, OneClassSVM, SVDD]
-CHECKED = [  # every machine with every kernel, every bias, on which tags depend, every loss
-    *[machine(kernel=kernel) for machine in FAMILY for kernel in KERNELS if (machine, kernel) != FEW],
+OTHERS = [NuSVC, SVR, NuSVR, OneClassSVM, SVDD]
+CHECKED = [  # every kernel, every machine, with and without vectors; every bias, on which tags depend; every loss
+    *[SVC(kernel=kernel) for kernel in KERNELS],
+    *[machine() for machine in OTHERS],
+    *[machine(kernel="precomputed") for machine in OTHERS[1:]],
+    # A check has classes of one and of five kernel values, for which nu = 0.5 is infeasible.
     NuSVC(kernel="precomputed", nu=0.05, break_ties=True),
     *[SVC(kernel=kernel, fit_intercept=False) for kernel in ("linear", "rbf", "precomputed")],
     *[machine(fit_intercept="regularized") for machine in (SVC, SVR)],

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from maxmargin.core.vectors import clear, copied, dot, joined, number_of_nonzeros, put, walk
+from maxmargin.core.vectors import clear, copied, dot, joined, nonzeros, number_of_nonzeros, put, walk
 
 A, B = np.array([1.0, 0.0, -2.5]), np.array([0.5, 4.0, 2.0])
 
@@ -17,6 +17,8 @@ def test_they_are_what_they_say():
     np.testing.assert_array_equal(out, np.zeros(3))
     assert dot(A, B) == A @ B
     assert number_of_nonzeros(A) == 2
+    np.testing.assert_array_equal(nonzeros(A), [0, 2])
+    assert len(nonzeros(A[:0])) == 0
 
 
 def test_copies_are_new():

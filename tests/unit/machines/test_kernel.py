@@ -29,6 +29,7 @@ def plan(kernel=GAUSSIAN, bias=Bias.FREE, job=None, **parts):
 
 @pytest.mark.parametrize("bias", list(Bias))
 @pytest.mark.parametrize("kernel", [RBF(0.2), Linear()], ids=str)
+@pytest.mark.large
 def test_a_machine_decides_as_its_certificate_says(kernel, bias):
     fitted = machines.solve(plan(kernel, bias))
     (machine,), (solution,) = fitted.machines, fitted.solutions

@@ -12,6 +12,7 @@ import numpy as np
 
 from maxmargin.core import limits
 from maxmargin.core.rows import Array
+from maxmargin.core.vectors import nonzeros
 from maxmargin.losses.base import multipliers
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.solvers.cholesky import factor, solution
@@ -76,7 +77,7 @@ class Descent:
 
     def direction(self, sample: int | None = None, accuracy: float = 0.1) -> Array:
         """-H^-1 g, with H of at most ``sample`` of the rows that curve; by conjugate gradients where d is large."""
-        index = np.flatnonzero(self.kappa)
+        index = nonzeros(self.kappa)
         # Where no row curves, the free bias would have no curvature at all: it gets a thousandth of a row's.
         least = 1e-3 * float(self.kappa.max(initial=0.0)) or 1e-3 * float(self.problem.costs.mean())
         ridge = np.where(self.ridge > 0, self.ridge, least)
@@ -134,7 +135,7 @@ class Descent:
         """
         design = self.problem.design
         change = self.kappa - self._curved
-        changed = np.flatnonzero(change)
+        changed = nonzeros(change)
         if self._sum is None or len(changed) > FEW_CHANGES * len(index):
             self._sum = design.gram(index, self.kappa)
         else:

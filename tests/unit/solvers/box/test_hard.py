@@ -23,6 +23,7 @@ def under_bound(kernel, X, y, bound):
 
 @pytest.mark.parametrize(("kernel", "bound"), [(Linear(), 1e2), (RBF(5.0), 1e6)], ids=str)
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.large
 def test_weights_of_overlapping_classes_vanish_within_the_constraints(kernel, bound, seed):
     rng = np.random.default_rng(seed)
     y = np.where(np.arange(60) % 2 == 0, 1.0, -1.0)

@@ -27,6 +27,7 @@ def test_a_search_ends_where_the_slope_is_next_to_nothing():
 @pytest.mark.parametrize("loss", LOSSES, ids=name_of)
 @pytest.mark.parametrize("bias", BIASES, ids=name_of)
 @pytest.mark.parametrize("C", [0.01, 1.0, pytest.param(100.0, marks=pytest.mark.large)])
+@pytest.mark.large
 def test_the_linear_kernel_is_the_linear_machine(loss, bias, C):
     X, y = helpers.overlapping(80, 4)
     kernel = Linear() + 1.0 if bias is Bias.REGULARIZED else Linear()

@@ -83,6 +83,7 @@ def test_problems_of_another_form_are_left_to_the_loop():
     assert small_solution(soft_margin(GRAM, Y, np.inf), Options(1e-3)) is None
 
 
+@pytest.mark.large
 def test_what_pairs_do_not_end_is_left_to_the_loop():
     """Random labels and a huge C ask for millions of pairs."""
     labels = np.where(RNG.random(len(Y)) < 0.5, 1.0, -1.0)
