@@ -122,7 +122,8 @@ class Descent:
         design, stride = self.problem.design, len(index) // sample if sample else 1
         if stride < 2:
             return self._whole_hessian(index)
-        H = design.gram(index[stride // 2 :: stride], self.kappa)
+        some = np.ascontiguousarray(index[stride // 2 :: stride])  # or loops would be compiled once more for it
+        H = design.gram(some, self.kappa)
         H *= stride
         diagonal = np.diag_indices_from(H)
         H[diagonal] = np.maximum(H[diagonal], design.column_squares(index, self.kappa))
