@@ -142,6 +142,7 @@ class Tired(InteriorPoint):
         self.exhausted = True
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("solver", ["interior_point", InteriorPoint, Stage(InteriorPoint), Clarabel])
 def test_a_plan_names_its_solver_or_brings_it(solver):
     usual = machines.solve(plan()).machines[0]

@@ -31,6 +31,7 @@ def test_kernels_with_few_features_have_as_many_columns(kernel, rank, store):
     assert gram.values_computed <= 300 * rank
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("error", [1e-3, 1e-6, 1e-10])
 def test_no_value_is_off_by_more_than_asked_for(error):
     G = low_rank(Gram(RBF(0.3), X), 299, error)

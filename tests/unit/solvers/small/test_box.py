@@ -47,6 +47,7 @@ def test_the_certificate_is_what_certify_finds(name, kernel):
     assert found.trace[-1].violation <= found.trace[0].violation
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_it_ends_where_the_loop_ends(name):
     problem = PROBLEMS[name](GRAM)
