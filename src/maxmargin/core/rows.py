@@ -40,8 +40,14 @@ Rows: TypeAlias = DenseRows | CsrRows
 
 
 def rows_of(X: Any, dtype: Any) -> Rows:
-    """View ``X`` (ndarray or CSR) as rows of ``dtype``; copies only if the type or layout differs."""
+    """View ``X`` (ndarray or CSR) as rows of ``dtype``; copies only if the type or layout differs.
+
+    Loops meet the columns of a CSR row in ascending order, each once: some have room for no more.
+    """
     if sparse.issparse(X):
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
         return read_only(CsrRows(X.data.astype(dtype, copy=False), X.indices, X.indptr, X.shape[1]))
     return read_only(DenseRows(np.ascontiguousarray(X, dtype)))
 

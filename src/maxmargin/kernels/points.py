@@ -93,9 +93,6 @@ def vectors(X: Any, dtype: Any, centre: Array | None = None) -> Vectors:
     """Rows of ``X`` as vectors of ``dtype``, minus ``centre``: norms then are small and cancel less."""
     if centre is not None:
         X = shifted(X, centre, dtype)
-    if sparse.issparse(X) and not X.has_canonical_format:  # loops meet columns in ascending order, each once
-        X = X.copy()
-        X.sum_duplicates()
     rows = storage.rows_of(X, dtype)
     return Vectors(rows, storage.finite_squared_norms(rows))
 

@@ -105,3 +105,17 @@ def test_much_filled_sparse_rows_are_made_dense():
     expected = A @ v[:5] + v[5]
     np.testing.assert_allclose(design_of(sparse.csr_array(A), 1.0).scores(v), expected, atol=1e-12)
     np.testing.assert_allclose(design_of(A, 1.0).scores(v), expected, atol=1e-12)
+
+
+def test_repeated_entries_are_added_up():
+    """A row with more stored entries than columns: loops that copy rows have room for each column once."""
+    dense = np.zeros((40, 10))
+    dense[0, :3] = 1.0
+    edges = np.full(41, 36)
+    edges[0] = 0
+    repeated = sparse.csr_array((np.full(36, 1.0 / 12.0), np.repeat(np.arange(3), 12), edges), shape=(40, 10))
+    designs = [design_of(X, 1.0) for X in (sparse.csr_array(dense), repeated)]
+    H = [design.gram(np.arange(40), np.arange(1.0, 41.0)) for design in designs]
+    assert designs[1].sparse
+    assert designs[1].entries == 3
+    np.testing.assert_allclose(np.triu(H[1]), np.triu(H[0]), atol=1e-12)

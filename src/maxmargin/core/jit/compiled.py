@@ -120,10 +120,10 @@ class Compiled(CPUDispatcher):
             self.add_overload(result)
             return result.entry_point
 
-    def load_for(self, *examples: Any) -> bool:
-        """Load the code for arguments of the types of these, if it is on disk; whether it is loaded."""
+    def load_for(self, *examples: Any) -> None:
+        """Load the code for arguments of the types of these, if it is on disk."""
         with signals_deferred():
-            return self._loaded(tuple(typeof(example) for example in examples)) is not None
+            self._loaded(tuple(typeof(example) for example in examples))
 
     def forget(self, sig: Any) -> None:
         """New code cannot call code whose bitcode is damaged: that is compiled again. Sets: overloads, code on disk."""
