@@ -14,6 +14,7 @@ from maxmargin.core.jit import Compiled
 from maxmargin.estimators import SVC, SVR, LinearSVC, LinearSVR, NuSVC, OneClassSVM
 
 FEW, MANY, MORE = 200, 1500, 7000  # rows: float64 kernel values, float32 ones, and working sets of some rows
+WIDE = 3000  # features: coordinate descent
 
 
 def warm_up() -> str:
@@ -43,7 +44,11 @@ def _fits() -> Iterator[tuple[Any, Any, Any]]:
             yield SVC(), rows, three
             yield LinearSVC(), rows, three
             yield LinearSVC(loss="hinge"), rows, label
+            yield LinearSVC(loss="hinge", C=1e-4), rows, label
             yield LinearSVR(), rows, number
+        wide = sparse.hstack([counts, sparse.csr_array((MANY, WIDE))], format="csr").astype(dtype)
+        yield LinearSVC(), wide, label
+        yield LinearSVC(loss="hinge"), wide, label
         yield SVR(), X.astype(dtype), number
         yield NuSVC(), X.astype(dtype), label
         yield OneClassSVM(), X.astype(dtype), label

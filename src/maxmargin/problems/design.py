@@ -133,13 +133,19 @@ class Design:
         self.passes += len(index) / max(self.n, 1)
         return self._added(part, self._pieces(index), self.d)
 
-    def gram(self, index: Array, kappa: Array) -> Array:
-        """A_J' diag(kappa_J) A_J, d x d: its upper triangle. kappa may be of both signs."""
+    def gram(self, index: Array, kappa: Array, to: Array | None = None) -> Array:
+        """A_J' diag(kappa_J) A_J, d x d: its upper triangle, added ``to`` a sum. kappa may be of both signs.
+
+        Writes: to.
+        """
+        to = np.zeros((self.d, self.d)) if to is None else to
         outer = self._outer_is_cheaper()
         work: Any = _outer_gram if outer else _block_gram
         falls = index[:0] if outer else index[kappa[index] < 0.0]
         if len(falls):  # blocks are multiplied by sqrt(kappa)
-            return self.gram(index[kappa[index] > 0.0], kappa) - self.gram(falls, -kappa)
+            self.gram(index[kappa[index] > 0.0], kappa, to)
+            to -= self.gram(falls, -kappa)
+            return to
 
         def part(piece: Array, sums: Array) -> None:
             work(self.rows, piece, kappa, self.scale, sums)
@@ -147,7 +153,11 @@ class Design:
         size = self._rows_of_a_part()
         pieces = [index[first : first + size] for first in range(0, len(index), size)]
         self.passes += len(index) / max(self.n, 1)
-        return self._added(part, pieces, self.d, self.d)
+        if len(pieces) == 1:
+            part(pieces[0], to)
+        else:
+            to += self._added(part, pieces, self.d, self.d)
+        return to
 
     def outer_gram(self) -> Array:
         """A A', n x n in float64, for few rows."""

@@ -161,7 +161,7 @@ class FakeLibrary:
 @pytest.fixture
 def fake_libraries(monkeypatch):
     shared, own = FakeLibrary(type("Place", (), {})()), FakeLibrary(threading.local())
-    monkeypatch.setattr("maxmargin.core.blas._libraries", lambda: ([shared], [own]))
+    monkeypatch.setattr("maxmargin.core.blas.find_libraries", lambda: ([shared], [own]))
     return shared, own
 
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from maxmargin.certificates.box import unsettled, values_of
 from maxmargin.certificates.kkt import extremes, gradient
-from maxmargin.core.equal_rows import find_leaders, hash_rows
+from maxmargin.core.blas import find_libraries
+from maxmargin.core.equal_rows import hash_rows, number_groups
 from maxmargin.core.jit import load_ahead
-from maxmargin.core.rows import CsrRows, DenseRows, read_only
+from maxmargin.core.rows import CsrRows, DenseRows, read_only, row_squares
 from maxmargin.core.sparsity import add_entries, store_others, turn_and_add
 from maxmargin.gram.tiles import add_rows, gather, mirror, place_both, scatter
 from maxmargin.kernels.vectors import gaussian32
@@ -27,6 +28,7 @@ from maxmargin.solvers.small.rough import Rough, doubtful, judge, solve_all, sol
 
 def load_loops() -> None:
     """Load them, each for arguments like those that fits call it with."""
+    find_libraries()
     K, some, x, places = np.ones((1, 1), np.float32), np.ones(1, np.float32), np.ones(1), np.zeros(1, np.int64)
     box, columns = Box(x, x, x, x, x), places.astype(np.int32)
     block = Block(K, x, x, x, x, x, WHOLE)
@@ -34,8 +36,9 @@ def load_loops() -> None:
     bits, hashes = read_only(DenseRows(K.view(np.uint32))), places.astype(np.uint64)
     # What is read first.
     load_ahead(hash_rows, bits, hashes, hashes)
-    load_ahead(find_leaders, bits, places, hashes, places, places)
+    load_ahead(number_groups, bits, hashes, places, columns, places, places)
     load_ahead(store_others, K, some, places, columns, some)
+    load_ahead(row_squares, read_only(DenseRows(K)), x)
     # Kernel values.
     load_ahead(turn_and_add, sparse, sparse, K, K)
     load_ahead(gaussian32, K, some, some, np.float32(1.0))

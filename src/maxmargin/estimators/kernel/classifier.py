@@ -18,7 +18,7 @@ from maxmargin.estimators.crossfit import kernel_folds
 from maxmargin.estimators.fitting import OF_KERNELS, Report, fit
 from maxmargin.estimators.geometry import Hyperplanes
 from maxmargin.estimators.kernel.machine import KernelMachine
-from maxmargin.estimators.plans.classes import Classes, ClassTasks, in_pairs, read_classes
+from maxmargin.estimators.plans.classes import Classes, ClassTasks, in_pairs, read_classes, share_of
 from maxmargin.estimators.plans.folds import Folds
 from maxmargin.estimators.plans.kernel import Rows, expansion, folds_of, kernel_plan, read_rows
 from maxmargin.estimators.plans.reductions import bias_of, reduction_of
@@ -133,7 +133,7 @@ class KernelClassifier(Hyperplanes, Probable, ClassifierMixin, KernelMachine):
                 "classes_": classes.names,
                 "class_weight_": classes.factors,
                 "reduction_": tasks.reduction,
-                "leave_one_out_bound_": float(rows.weights @ coef.any(axis=0) / rows.weights.sum()),
+                "leave_one_out_bound_": share_of(rows.weights, coef.any(axis=0)),
                 "_fitted_as": self.multi_class,
             } | expansion(rows, coef, machines, k)
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from maxmargin import checks
 from maxmargin.core.rows import Array, as_dense
-from maxmargin.estimators.kernel.svc import SVC
 from maxmargin.estimators.linear.machine import biases_of
 from maxmargin.estimators.plans.reductions import JOINT
 from maxmargin.estimators.progress import Given, SklearnCallbacks
@@ -27,6 +26,8 @@ def fit_hard_margin(estimator: Any, draft: Any, given: Given, X: Any, y: Array, 
     _refuse(estimator)
     callbacks = SklearnCallbacks(estimator, given, (), lambda machines: {})
     parameters = {name: getattr(estimator, name) for name in SHARED}
+    from maxmargin.estimators.kernel.svc import SVC  # here: kernel machines load machine code of their own
+
     machine = SVC(kernel="linear", C=estimator.C, tol=VIOLATION * estimator.tol, **parameters)
     machine.fit(X, y, sample_weight=weights)
     attributes = {

@@ -22,7 +22,7 @@ from maxmargin.estimators.plans.linear import cost_of, linear_plan, linear_start
 from maxmargin.estimators.progress import Attributes, Given
 from maxmargin.estimators.uncertain import INTERVAL_RULES, Intervals
 from maxmargin.machines import Fitted, Job, Machine
-from maxmargin.machines.linear import few_merged
+from maxmargin.machines.linear import merged
 from maxmargin.problems.box import Bias
 from maxmargin.problems.design import Design
 from maxmargin.problems.linear import LinearProblem
@@ -135,7 +135,7 @@ class LinearSVR(Intervals, RegressorMixin, LinearMachine):
         if divided:
             folds = folds._replace(of_rows=of_rows)
         else:
-            rows, targets, weights = few_merged(rows, targets, weights)
+            rows, targets, weights = merged(rows, targets, weights)
             folds = own_folds(self.cv, len(targets), None, self.random_state) if self.intervals else no_folds(0)
         costs, bias = cost_of(self, weights) * weights, Bias.of(self.fit_intercept)
         loss = number_loss(self.loss, self.epsilon)

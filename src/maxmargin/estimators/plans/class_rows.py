@@ -8,13 +8,13 @@ import numpy as np
 
 from maxmargin import checks
 from maxmargin.core.rows import Array
-from maxmargin.estimators.plans.classes import Classes
+from maxmargin.estimators.plans.classes import Classes, share_of
 from maxmargin.estimators.plans.folds import Folds, given_folds, no_folds, own_folds
 from maxmargin.estimators.plans.linear import cost_of
 from maxmargin.estimators.plans.reductions import is_joint, refuse_zero_weights
 from maxmargin.losses.base import is_flat
 from maxmargin.machines import Fitted
-from maxmargin.machines.linear import few_merged
+from maxmargin.machines.linear import merged
 from maxmargin.machines.scoring import linear_decisions
 from maxmargin.multiclass import Reduction
 
@@ -43,7 +43,7 @@ def read_class_rows(estimator: Any, X: Any, y: Array, weights: Array, classes: C
         X, labels, weights = X[used], labels[used], weights[used]
         folds = folds._replace(of_rows=folds.of_rows[used])
     if not divided:
-        X, labels, weights = few_merged(X, labels, weights)
+        X, labels, weights = merged(X, labels, weights)
         folds = no_folds(len(labels))
     if with_folds and not divided:
         folds = own_folds(int(estimator.cv), len(labels), labels, estimator.random_state)
@@ -65,4 +65,4 @@ def open_share(rows: ClassRows, reduction: Reduction, fitted: Fitted, loss: Any)
         for task, solution in zip(reduction.tasks(rows.labels), fitted.solutions, strict=True):
             some = slice(None) if task.rows is None else task.rows
             open_rows[some] |= solution.scores is None or ~is_flat(loss, task.signs, solution.scores)
-    return float(rows.weights @ open_rows / rows.weights.sum())
+    return share_of(rows.weights, open_rows)

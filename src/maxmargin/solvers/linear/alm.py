@@ -1,8 +1,8 @@
 """The augmented Lagrangian with semismooth Newton steps: exact for losses with kinks when there are many rows.
 
-Splitting u = Av gives, for multipliers beta' and a penalty sigma, the smooth problem
+Splitting u = Av gives, for multipliers beta' and a penalty sigma in proportion to the costs, the smooth problem
 
-    minimise over v  1/2 v'Rv + sum_i min_u c_i l(u) + beta'_i (u - z_i) + sigma/2 (u - z_i)^2,
+    minimise over v  1/2 v'Rv + sum_i min_u c_i l(u) + beta'_i (u - z_i) + sigma c_i / 2 (u - z_i)^2,
 
 whose multipliers at the minimum are the next beta' (Rockafellar 1976: the proximal point method in the dual). Its
 Newton systems have the rows strictly between their bounds only. See Yan and Li (2020) for the hinge.
@@ -49,9 +49,9 @@ class ALM(Solver):
 
     @staticmethod
     def first_sigma(problem: LinearProblem, start: Point) -> float:
-        """Half of C over the size of the targets: at v = 0 all rows then lie between their bounds."""
+        """Half of one over the size of the targets: at v = 0 all rows then lie between their bounds."""
         known = 1.0 if start.beta is None else KNOWN
-        return known * 0.5 * float(problem.costs.mean()) / (float(np.abs(problem.y).mean()) or 1.0)
+        return known * 0.5 / (float(np.abs(problem.y).mean()) or 1.0)
 
     @classmethod
     def refuses(cls, problem: LinearProblem) -> str:

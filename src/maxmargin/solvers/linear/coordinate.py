@@ -116,12 +116,12 @@ class DualCD(Solver):
             limits.checkpoint()
 
     def _epoch(self) -> None:
-        """One visit to every row in ``order``. Sets: order, slack, optimality_error, objective."""
+        """One visit to every row in ``order``. Sets: order, total, slack, optimality_error, objective."""
         problem, design = self.problem, self.problem.design
         everyone = len(self.order) == problem.n
         room = Room(self.bias, self.rho if problem.free_bias else design.scale**2, *self.slack)
-        total = float(self.beta.sum())
-        kept, sums = _visit(self._terms, self.order, self._run, room, total, self.v, self.beta, self.random)
+        kept, sums = _visit(self._terms, self.order, self._run, room, self.total, self.v, self.beta, self.random)
+        self.total = float(sums[TOTAL])
         self.iterations += 1
         design.passes += len(self.order) / max(1, problem.n)
         if design.scale:
@@ -133,7 +133,7 @@ class DualCD(Solver):
         gap = sums[GAPS] + (abs(sums[TOTAL]) * (1.0 + abs(self.bias)) if problem.free_bias else 0.0)
         if problem.free_bias and everyone and sums[GAPS] <= INNER * 0.5 * self.rho * sums[TOTAL] ** 2:
             self.bias += self.rho * sums[TOTAL]
-        self.order = np.sort(kept)
+        self.order = kept
         fell, grew = float(sums[FELL]), float(sums[GREW])
         worst = max(fell, grew)
         self.slack = (fell, grew) if problem.loss.one_sided else (worst, worst)
@@ -145,20 +145,21 @@ class DualCD(Solver):
             self._look_at_all_rows()
 
     def _look_at_all_rows(self) -> None:
-        """Look at all rows again, and leave none out before their violations are known. Sets: order, slack."""
+        """Look at all rows again, and leave none out before their violations are known. Sets: order, slack, total."""
         self.order, self.slack = np.arange(self.problem.n), (np.inf, np.inf)
+        self.total = float(self.beta.sum())  # afresh: each visit rounds it
 
 
 @jit(reductions=True)
 def _visit(terms, order, run, room, total, v, beta, random):
-    """Visit the rows in ``order``, an ascending one, by runs; returns those kept for the next epoch, and sums.
+    """Visit the rows in ``order``, an ascending one, by runs; returns those kept for the next epoch, again ascending.
 
-    ``total`` is sum(beta). The sums are the new sum(beta); over the visited rows the losses, conjugates and gaps; and
-    the largest violations of multipliers that fell towards zero and that grew. Writes: v, beta, random.
+    ``total`` is sum(beta). Also returns sums: the new sum(beta); over the visited rows the losses, conjugates and gaps;
+    and the largest violations of multipliers that fell towards zero and that grew. Writes: v, beta, random.
     """
     rows, y, c, squares, loss = terms
-    kept, sums = np.empty_like(order), np.zeros(6)
-    count, fell, grew = 0, 0.0, 0.0
+    stays, sums = np.zeros(len(beta), np.bool_), np.zeros(6)
+    fell, grew = 0.0, 0.0
     visits = shuffled(order, run, random)
     for at in range(len(visits)):
         i = visits[at]
@@ -184,10 +185,19 @@ def _visit(terms, order, run, room, total, v, beta, random):
                 fell = larger(fell, abs(new - old) * squares[i])
         elif _rests(loss, y[i], c[i], z, old, sigma, room.at_zero if old == 0.0 else room.elsewhere):
             continue
-        kept[count] = i
-        count += 1
+        stays[i] = True
     sums[TOTAL], sums[FELL], sums[GREW] = total, fell, grew
-    return kept[:count], sums
+    return chosen(order, stays), sums
+
+
+@jit()
+def chosen(order, stays):
+    """The rows of ``order`` that stay, in that order."""
+    kept, count = np.empty_like(order), 0
+    for i in order:
+        kept[count] = i
+        count += stays[i]
+    return kept[:count]
 
 
 @jit(reductions=True)

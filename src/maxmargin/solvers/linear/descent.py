@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from maxmargin.core import limits
+from maxmargin.core.buffers import scratch
 from maxmargin.core.rows import Array
 from maxmargin.core.vectors import nonzeros
 from maxmargin.losses.base import multipliers
@@ -107,16 +108,17 @@ class Descent:
         return x
 
     def _bound(self) -> Array:
-        """The diagonal that the Hessian would have if every row curved as much as the most curved one does."""
+        """The diagonal that the Hessian would have if every row curved, for its cost, as much as the most curved one."""
+        costs = self.problem.costs
         if self._squares is None:
-            everyone = np.arange(self.problem.n)
-            self._squares = self.problem.design.column_squares(everyone, np.ones(self.problem.n))
-        most = float(self.kappa.max(initial=0.0)) or float(self.problem.costs.mean())
+            self._squares = self.problem.design.column_squares(np.arange(self.problem.n), costs)
+        most = float((self.kappa / costs).max(initial=0.0)) or 1.0
         return most * self._squares
 
     def _hessian(self, index: Array, sample: int | None) -> Array:
         """A' diag(kappa) A, its upper triangle, from evenly spaced rows where there are many more than ``sample``.
 
+        Not to be written to: it may be the sum that is kept.
         A sample misses rare features, and the step would throw their weights far off: its diagonal is that of all rows.
         """
         design, stride = self.problem.design, len(index) // sample if sample else 1
@@ -140,16 +142,18 @@ class Descent:
         if self._sum is None or len(changed) > FEW_CHANGES * len(index):
             self._sum = design.gram(index, self.kappa)
         else:
-            self._sum += design.gram(changed, change)
+            design.gram(changed, change, self._sum)
         self._curved[:] = self.kappa
-        return self._sum.copy()
+        return self._sum
 
     def _factor(self, H: Array, ridge: Array) -> tuple[Array, Array]:
         """The scale of its columns and the Cholesky factor of H + diag(ridge)."""
         # Columns of very different size (unscaled data) are brought to one before factoring.
         size = 1.0 / np.sqrt(np.diagonal(H) + ridge)
-        H *= size[:, None] * size
-        L = factor(H, np.ones(len(H)))
+        scaled = scratch("scaled Hessian", H.shape, np.float64)
+        np.multiply(H, size, out=scaled)
+        scaled *= size[:, None]
+        L = factor(scaled, np.ones(len(H)))
         if L is None:
             raise Overflow(OVERFLOW)
         return size, L

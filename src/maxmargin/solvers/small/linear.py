@@ -41,7 +41,7 @@ REASON = "few rows and weights, to the last digits in one go"
 class Narrow(NamedTuple):
     """A machine: rows A with the constant of the bias, targets, costs, and 1 for every weight that the norm counts.
 
-    ``squares`` are the sums of A_ik^2 over the rows.
+    ``squares`` are the sums of c_i A_ik^2 over the rows.
     """
 
     A: Array
@@ -170,19 +170,21 @@ def next_damping(damping, length):
 def direction(machine, state, damping):
     """-H^-1 g with H = R + A' diag(kappa) A, damped along the diagonal that it would have if every row curved."""
     A, kappa, d = machine.A, state.kappa, len(state.v)
-    H, most, usual = np.zeros((d, d)), 0.0, 0.0
+    H, most, largest, usual = np.zeros((d, d)), 0.0, 0.0, 0.0
     for i in range(len(kappa)):
-        most, usual = max(most, kappa[i]), usual + machine.c[i] / len(kappa)
+        most, largest = max(most, kappa[i] / machine.c[i]), max(largest, kappa[i])
+        usual += machine.c[i] / len(kappa)
         if kappa[i] > 0.0:
             for p in range(d):
                 weight = kappa[i] * A[i, p]
                 for q in range(p + 1):
                     H[p, q] += weight * A[i, q]
     damping = damping if most > 0.0 else max(damping, 1.0)
-    most = most if most > 0.0 else usual
+    most, largest = (most, largest) if most > 0.0 else (1.0, usual)
     right = np.empty(d)
     for p in range(d):
-        H[p, p] += max(machine.ridge[p], 1e-3 * most * (machine.ridge[p] == 0.0)) + damping * most * machine.squares[p]
+        H[p, p] += max(machine.ridge[p], 1e-3 * largest * (machine.ridge[p] == 0.0))
+        H[p, p] += damping * most * machine.squares[p]
         right[p] = state.q[p] - machine.ridge[p] * state.v[p]
     solve_definite(H, right)
     return right
@@ -304,7 +306,7 @@ def _machine(problem: LinearProblem) -> Narrow:
     A[:, : problem.design.features] = dense_rows(problem.design.rows).values
     if problem.free_bias:
         ridge[-1] = 0.0
-    return Narrow(A, problem.y, problem.costs, ridge, (A * A).sum(axis=0))
+    return Narrow(A, problem.y, problem.costs, ridge, problem.costs @ (A * A))
 
 
 def _applies(problem: LinearProblem, options: Options) -> bool:

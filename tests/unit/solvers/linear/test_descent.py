@@ -21,7 +21,7 @@ def test_the_kept_hessian_is_that_of_the_present_rows(kind, monkeypatch):
     stored = rows_of(sparse.csr_array(X) if kind == "sparse" else X, np.float64)
     made = []
     gram = Design.gram
-    monkeypatch.setattr(Design, "gram", lambda self, index, kappa: made.append(len(index)) or gram(self, index, kappa))
+    monkeypatch.setattr(Design, "gram", lambda self, index, *rest: made.append(len(index)) or gram(self, index, *rest))
     problem = LinearProblem(Design(stored, 1.0), y, np.full(500, 0.3), SquaredHinge(), Bias.REGULARIZED)
     descent = descent_on_losses(problem, np.zeros(7))
     A = np.hstack([X, np.ones((500, 1))])
