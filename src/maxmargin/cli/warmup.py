@@ -52,6 +52,9 @@ def _fits() -> Iterator[tuple[Any, Any, Any]]:
         yield SVR(), X.astype(dtype), number
         yield NuSVC(), X.astype(dtype), label
         yield OneClassSVM(), X.astype(dtype), label
+    yield LinearSVC(), X[:FEW], label[:FEW]
+    yield LinearSVC(loss="hinge"), X[:FEW], label[:FEW]
+    yield LinearSVR(), X[:FEW], number[:FEW]
     yield SVC(), rng.normal(size=(MORE, 2)).astype(np.float32), rng.integers(0, 2, MORE)
     yield SVC(probability=True), X, label
     yield SVC(kernel="linear"), X[:FEW], label[:FEW]

@@ -39,7 +39,7 @@ CHUNK_ENTRIES = 1 << 18  # stored entries of a chunk: about a megabyte, so that 
 ONE_CHUNK = 1 << 20
 DENSE_SHARE = 0.25  # of the entries: a stored one takes four times as long as one of a dense row, and twice the memory
 BLOCK_ROWS = 1024  # rows of a block of a Gram matrix: scaled and widened to float64 in scratch memory
-PART_SUMS = 2_000_000  # that a part of a Hessian takes, each a nanosecond: shorter parts are not worth another thread
+PART_SUMS = 4_000_000  # that a part of a Hessian takes, each a nanosecond: shorter parts are not worth another thread
 BLAS_SUMS = 20.0  # of BLAS on dense blocks, in the time of one sum at a place that is looked up
 OUTER_COLUMNS = 4096  # columns of a part of A A': a product of few rows with this many takes some milliseconds
 
@@ -153,11 +153,7 @@ class Design:
         size = self._rows_of_a_part()
         pieces = [index[first : first + size] for first in range(0, len(index), size)]
         self.passes += len(index) / max(self.n, 1)
-        if len(pieces) == 1:
-            part(pieces[0], to)
-        else:
-            to += self._added(part, pieces, self.d, self.d)
-        return to
+        return self._added(part, pieces, self.d, self.d, to=to)
 
     def outer_gram(self) -> Array:
         """A A', n x n in float64, for few rows."""
@@ -207,11 +203,14 @@ class Design:
         self.passes += len(index) / max(self.n, 1)
         return self._added(part, self._pieces(index), self.d)
 
-    def _added(self, work: Callable[[Any, Array], None], pieces: list[Any], *shape: int) -> Array:
-        """The sum of what ``work`` writes for each piece into zeros of this shape, added in order."""
-        parts = [(piece, np.zeros(shape)) for piece in pieces]  # here: a thread would wait for Python's lock
+    def _added(
+        self, work: Callable[[Any, Array], None], pieces: list[Any], *shape: int, to: Array | None = None
+    ) -> Array:
+        """The sum of what ``work`` adds for each piece to zeros of this shape (the first ``to`` a sum), in order."""
+        sums = np.zeros(shape) if to is None else to
+        # Here: a thread would wait for Python's lock.
+        parts = [(piece, np.zeros(shape) if number else sums) for number, piece in enumerate(pieces)]
         thread_map(lambda part: work(*part), parts, self.n_jobs)
-        sums = parts[0][1] if parts else np.zeros(shape)
         for _, part in parts[1:]:
             sums += part
         return sums

@@ -49,7 +49,7 @@ def _load_passes(rows: Rows) -> None:
     load_ahead(design._column_squares, rows, places, x, x)
     gram = design._outer_gram if isinstance(rows, CsrRows) else design._scaled_rows
     load_ahead(gram, rows, places, x, 1.0, np.ones((1, 1)))
-    for loss in (Hinge(), SquaredHinge()):
+    for loss in (Hinge(), SquaredHinge()) if isinstance(rows, CsrRows) else (Hinge(),):
         room, terms = coordinate.Room(1.0, 1.0, 1.0, 1.0), coordinate.Terms(rows, x, x, x, loss)
         load_ahead(coordinate._visit, terms, places, 1, room, 1.0, x, x, np.ones(1, np.uint64))
 

@@ -48,6 +48,7 @@ class Descent:
         self.damping = 0.0
         self._squares: Array | None = None
         self._kept: tuple[Array, Array] | None = None
+        self._room: Array | None = None  # for factors: new memory for each took a tenth of the time
         self._curved = np.zeros(problem.n)  # the curvatures of ``_sum``
         self._sum: Array | None = None  # A' diag(kappa) A of all rows, when it was last needed
         self.refresh()
@@ -140,7 +141,9 @@ class Descent:
         change = self.kappa - self._curved
         changed = nonzeros(change)
         if self._sum is None or len(changed) > FEW_CHANGES * len(index):
-            self._sum = design.gram(index, self.kappa)
+            self._sum = np.empty((self.problem.d, self.problem.d)) if self._sum is None else self._sum
+            self._sum[:] = 0.0
+            design.gram(index, self.kappa, self._sum)
         else:
             design.gram(changed, change, self._sum)
         self._curved[:] = self.kappa
@@ -153,7 +156,8 @@ class Descent:
         scaled = scratch("scaled Hessian", H.shape, np.float64)
         np.multiply(H, size, out=scaled)
         scaled *= size[:, None]
-        L = factor(scaled, np.ones(len(H)))
+        self._room = np.empty(H.shape) if self._room is None else self._room
+        L = factor(scaled, np.ones(len(H)), self._room)
         if L is None:
             raise Overflow(OVERFLOW)
         return size, L
