@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from numba import typeof
+from scipy import sparse
 
-from maxmargin import SVC
+from maxmargin import SVC, LinearSVC
 from maxmargin.core.jit import Compiled, jit, load_ahead
-from maxmargin.estimators.kernel import ahead
+from maxmargin.estimators.kernel import ahead as kernel_ahead
+from maxmargin.estimators.linear import ahead as linear_ahead
 
 
 @pytest.mark.large
@@ -23,12 +25,33 @@ def test_what_is_loaded_ahead_is_what_fits_ask_for(monkeypatch):
         (many, many[:, 0] > 1),
     ):
         SVC().fit(rows.astype(np.float32), y).predict(np.tile(rows.astype(np.float32), (3, 1)))
+    all_are_ready(kernel_ahead, monkeypatch)
+
+
+@pytest.mark.large
+def test_what_is_loaded_ahead_is_what_linear_fits_ask_for(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, counts = rng.normal(size=(1500, 3)), sparse.random_array((1500, 64), density=0.1, rng=rng, format="csr")
+    wide = sparse.hstack([counts, sparse.csr_array((1500, 2500))], format="csr")
+    y = (X[:, 0] > 0.3 * X[:, 1]).astype(int)
+    for dtype in (np.float32, np.float64):
+        for rows in (X.astype(dtype), counts.astype(dtype), wide.astype(dtype)):
+            LinearSVC().fit(rows, y)
+            LinearSVC(loss="hinge").fit(rows, y)
+            LinearSVC(loss="hinge", C=1e-4).fit(rows, y)
+        LinearSVC(solver="newton", fit_intercept=False).fit(wide.astype(dtype), y)  # conjugate gradients: squares
+        LinearSVC(loss="hinge", solver="alm").fit(X.astype(dtype), y)  # damped: squares
+    all_are_ready(linear_ahead, monkeypatch)
+
+
+def all_are_ready(ahead, monkeypatch):
+    """Whether fits have brought all types that are loaded ahead."""
     asked = []
     monkeypatch.setattr(ahead, "load_ahead", lambda loop, *examples: asked.append((loop, examples)))
     ahead.load_loops()
     assert len(asked) > 20
     for loop, examples in asked:
-        assert tuple(map(typeof, examples)) in loop.overloads, loop.py_func.__name__
+        assert tuple(map(typeof, examples)) in loop.overloads, (loop.py_func.__name__, *map(typeof, examples))
 
 
 def test_what_is_on_no_disk_is_left_to_the_first_call():

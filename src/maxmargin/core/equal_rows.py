@@ -18,7 +18,7 @@ from maxmargin.core.rows import Array, DenseRows, Rows, read_only, row_hash, row
 
 WIDE = 1000  # features from which on rows are compared by their hashes
 CHECKED_AT_ONCE = 1 << 20
-SAMPLE = 2048  # rows that tell whether many are equal
+SAMPLE = 2048  # rows, about, that tell whether many are equal
 MOST_DIFFERENT = 0.9  # of them: below, all equal rows of a linear machine are merged
 
 
@@ -58,9 +58,9 @@ def many_are_equal(X: Any, targets: Array) -> bool:
 
     Of more rows a larger share is equal than of a sample: of w8a 15 % of the sample, 30 % of all rows.
     """
-    some = np.arange(SAMPLE) * X.shape[0] // SAMPLE
+    some = np.arange(0, X.shape[0], max(1, X.shape[0] // SAMPLE))
     labels = np.unique(targets[some], return_inverse=True)[1]
-    return len(groups(X[some], labels)[0]) < MOST_DIFFERENT * SAMPLE
+    return len(groups(X[some], labels)[0]) < MOST_DIFFERENT * len(some)
 
 
 def groups(X: Any, labels: Array) -> tuple[Array, Array, Array]:

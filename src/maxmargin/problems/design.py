@@ -107,7 +107,7 @@ class Design:
                 sums[-1] = self.scale * total
 
         self.passes += np.count_nonzero(beta) / max(self.n, 1)
-        return self._added(part, self.chunks, self.d)
+        return self._added(part, self.chunks, np.zeros(self.d))
 
     def combine_and_sizes(self, beta: Array) -> tuple[Array, Array]:
         """A' beta, and the sums |A|' |beta| of the absolute terms of each entry."""
@@ -118,7 +118,7 @@ class Design:
                 sums[:, -1] = self.scale * total, abs(self.scale) * size
 
         self.passes += np.count_nonzero(beta) / max(self.n, 1)
-        both = self._added(part, self.chunks, 2, self.d)
+        both = self._added(part, self.chunks, np.zeros((2, self.d)))
         return both[0], both[1]
 
     def weighted_product(self, index: Array, kappa: Array, v: Array) -> Array:
@@ -131,21 +131,17 @@ class Design:
                 sums[-1] = self.scale * total
 
         self.passes += len(index) / max(self.n, 1)
-        return self._added(part, self._pieces(index), self.d)
+        return self._added(part, self._pieces(index), np.zeros(self.d))
 
     def gram(self, index: Array, kappa: Array, to: Array | None = None) -> Array:
-        """A_J' diag(kappa_J) A_J, d x d: its upper triangle, added ``to`` a sum. kappa may be of both signs.
-
-        Writes: to.
-        """
+        """A_J' diag(kappa_J) A_J, d x d: its upper triangle, added ``to`` a sum. kappa may be of both signs."""
         to = np.zeros((self.d, self.d)) if to is None else to
-        outer = self._outer_is_cheaper()
+        by_outer, by_blocks = self._gram_sums()
+        outer = by_outer < by_blocks
         work: Any = _outer_gram if outer else _block_gram
         falls = index[:0] if outer else index[kappa[index] < 0.0]
         if len(falls):  # blocks are multiplied by sqrt(kappa)
-            self.gram(index[kappa[index] > 0.0], kappa, to)
-            to -= self.gram(falls, -kappa)
-            return to
+            return np.subtract(self.gram(index[kappa[index] > 0.0], kappa, to), self.gram(falls, -kappa), out=to)
 
         def part(piece: Array, sums: Array) -> None:
             work(self.rows, piece, kappa, self.scale, sums)
@@ -153,7 +149,7 @@ class Design:
         size = self._rows_of_a_part()
         pieces = [index[first : first + size] for first in range(0, len(index), size)]
         self.passes += len(index) / max(self.n, 1)
-        return self._added(part, pieces, self.d, self.d, to=to)
+        return self._added(part, pieces, to)
 
     def outer_gram(self) -> Array:
         """A A', n x n in float64, for few rows."""
@@ -176,10 +172,6 @@ class Design:
         stored = self.entries / max(self.n, 1)
         return 0.5 * stored**2 if self.sparse else np.inf, 2.0 * self.d + self.d**2 / BLAS_SUMS
 
-    def _outer_is_cheaper(self) -> bool:
-        outer, blocks = self._gram_sums()
-        return outer < blocks
-
     def squared_norms(self) -> Array:
         """||a_i||^2; computed once, also for those that share the rows (``shared``)."""
         if self._norms is None:
@@ -201,15 +193,12 @@ class Design:
                 sums[-1] = self.scale**2 * total
 
         self.passes += len(index) / max(self.n, 1)
-        return self._added(part, self._pieces(index), self.d)
+        return self._added(part, self._pieces(index), np.zeros(self.d))
 
-    def _added(
-        self, work: Callable[[Any, Array], None], pieces: list[Any], *shape: int, to: Array | None = None
-    ) -> Array:
-        """The sum of what ``work`` adds for each piece to zeros of this shape (the first ``to`` a sum), in order."""
-        sums = np.zeros(shape) if to is None else to
-        # Here: a thread would wait for Python's lock.
-        parts = [(piece, np.zeros(shape) if number else sums) for number, piece in enumerate(pieces)]
+    def _added(self, work: Callable[[Any, Array], None], pieces: list[Any], sums: Array) -> Array:
+        """The sum of what ``work`` adds for each piece to zeros, of the first one to ``sums``, in order."""
+        # Zeros are made here: a thread would wait for Python's lock.
+        parts = [(piece, np.zeros(sums.shape) if number else sums) for number, piece in enumerate(pieces)]
         thread_map(lambda part: work(*part), parts, self.n_jobs)
         for _, part in parts[1:]:
             sums += part

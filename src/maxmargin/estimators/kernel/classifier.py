@@ -133,7 +133,7 @@ class KernelClassifier(Hyperplanes, Probable, ClassifierMixin, KernelMachine):
                 "classes_": classes.names,
                 "class_weight_": classes.factors,
                 "reduction_": tasks.reduction,
-                "leave_one_out_bound_": share_of(rows.weights, coef.any(axis=0)),
+                "leave_one_out_bound_": share_of(rows.weights, np.asarray(coef.any(axis=0))),
                 "_fitted_as": self.multi_class,
             } | expansion(rows, coef, machines, k)
 

@@ -27,13 +27,13 @@ class Classes(NamedTuple):
     factors: Array
 
 
-
 def share_of(weights: Array, chosen: Array) -> float:
     """The share of the weights of some rows in those of all.
 
     Not as an inner product: that is BLAS, whose threads would wait busily for the next call while others need a core.
     """
     return float(weights[chosen].sum() / weights.sum())
+
 
 def read_classes(estimator: Any, y: Array, weights: Array) -> Classes:
     """At least two classes with rows of weight above zero; one without any stays a class that nothing speaks for."""

@@ -109,7 +109,7 @@ class Descent:
         return x
 
     def _bound(self) -> Array:
-        """The diagonal that the Hessian would have if every row curved, for its cost, as much as the most curved one."""
+        """The diagonal that the Hessian would have if every row curved as much, for its cost, as any does."""
         costs = self.problem.costs
         if self._squares is None:
             self._squares = self.problem.design.column_squares(np.arange(self.problem.n), costs)
