@@ -150,7 +150,11 @@ class Descent:
         return self._sum
 
     def _factor(self, H: Array, ridge: Array) -> tuple[Array, Array]:
-        """The scale of its columns and the Cholesky factor of H + diag(ridge)."""
+        """The scale of its columns and the Cholesky factor of H + diag(ridge), which replaces the one before.
+
+        Sets: the factor that is kept, to none.
+        """
+        self._kept = None
         # Columns of very different size (unscaled data) are brought to one before factoring.
         size = 1.0 / np.sqrt(np.diagonal(H) + ridge)
         scaled = scratch("scaled Hessian", H.shape, np.float64)

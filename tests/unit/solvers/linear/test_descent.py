@@ -32,3 +32,16 @@ def test_the_kept_hessian_is_that_of_the_present_rows(kind, monkeypatch):
         descent.move(0.4 * direction if step < 2 else direction)
     assert made[0] == 500
     assert min(made[1:]) < module.FEW_CHANGES * 500
+
+
+def test_a_factor_that_is_written_over_is_no_longer_kept():
+    X, y = data(SquaredHinge(), n=500, d=6)
+    problem = LinearProblem(Design(rows_of(X, np.float64), 1.0), y, np.full(500, 0.3), SquaredHinge(), Bias.REGULARIZED)
+    descent = descent_on_losses(problem, np.zeros(7))
+    index, ridge = np.flatnonzero(descent.kappa), np.ones(7)
+    by_sample = descent._by_sample(index, ridge, 100, 1e-10)
+    assert descent._kept is not None
+    exact = descent.direction()
+    np.testing.assert_allclose(by_sample, exact, rtol=1e-6, atol=1e-9)
+    assert descent._kept is None
+    np.testing.assert_allclose(descent._by_sample(index, ridge, 100, 1e-10), exact, rtol=1e-6, atol=1e-9)
