@@ -24,7 +24,7 @@ DENSE_OF_ANY_NUMBERS: Layout = DENSE | {"dtype": "numeric"}
 
 def training_data(estimator: Any, X: Any, y: Any, takes: Takes = Takes.VECTORS) -> tuple[Any, Array]:
     """X as rows and y as one label per row."""
-    if takes is Takes.VECTORS and is_plain(X) and are_plain_labels(y, len(X)):
+    if takes is Takes.VECTORS and is_plain(X) and are_plain_labels(y, X.shape[0]):
         note_features(estimator, X)
         return X, y
     rows, y = _pairs(estimator, X, y, takes)
@@ -36,7 +36,7 @@ def regression_data(
     estimator: Any, X: Any, y: Any, takes: Takes = Takes.VECTORS, reset: bool = True
 ) -> tuple[Any, Array]:
     """X as rows and y as one finite number per row. Without ``reset`` X must have the features seen before."""
-    if reset and takes is Takes.VECTORS and is_plain(X) and are_plain_numbers(y, len(X)):
+    if reset and takes is Takes.VECTORS and is_plain(X) and are_plain_numbers(y, X.shape[0]):
         note_features(estimator, X)
         return X, y
     rows, y = _pairs(estimator, X, y, takes, reset, y_numeric=True)

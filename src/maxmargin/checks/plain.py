@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from maxmargin.core.rows import Array
 
@@ -17,15 +18,15 @@ FEW_ROWS = 20  # beyond, scikit-learn warns of labels half of which are differen
 
 
 def is_plain(X: Any) -> bool:
-    """Whether X is an array of finite rows in one layout."""
-    return (
-        type(X) is np.ndarray
-        and X.ndim == 2
-        and X.dtype in (np.float64, np.float32)
-        and X.flags.c_contiguous
-        and min(X.shape) > 0
-        and _is_finite(X)
-    )
+    """Whether X is an array of finite rows in one layout, or CSR in canonical format with 32-bit indices."""
+    if type(X) in (sparse.csr_array, sparse.csr_matrix):
+        return X.indices.dtype == X.indptr.dtype == np.int32 and _is_plain(X, X.data) and X.has_canonical_format
+    return type(X) is np.ndarray and X.flags.c_contiguous and _is_plain(X, X)
+
+
+def _is_plain(X: Any, values: Array) -> bool:
+    """Whether X has two dimensions, and finite ``values``."""
+    return X.ndim == 2 and X.dtype in (np.float64, np.float32) and min(X.shape) > 0 and _is_finite(values)
 
 
 def are_plain_labels(y: Any, n: int) -> bool:

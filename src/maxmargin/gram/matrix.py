@@ -15,6 +15,7 @@ from weakref import WeakSet
 import numpy as np
 
 from maxmargin.core import limits
+from maxmargin.core.pages import touch
 from maxmargin.core.rows import NO_ROWS, Array
 from maxmargin.gram import definiteness as mercer
 from maxmargin.gram.budget import CHUNK_SHARE, Residence, base_budget, default_budget, plan, view_plan
@@ -198,6 +199,7 @@ class Gram:
         store = self._rows()
         if not store.complete:
             store.clear()
+            touch(store.values[: self.n], self.n_jobs)
             if self._shared is None or not self._shared.fill_whole(store.values, self._values, self.part):
                 self._values.fill_square(store.values, slice(None))
             store.hold_all()
@@ -211,6 +213,7 @@ class Gram:
         """
         known, n = len(places), len(rows)
         K = self.borrow((n, n))
+        touch(K, self.n_jobs)
         if self.kernel.of_objects and self.capacity:  # the user's function is expensive: call it for whole rows, once
             gather(self._rows().values, self.stored(rows), rows, K, 0, n)
             return K
@@ -260,7 +263,7 @@ class Gram:
     def _store_rows(self, rows: Array) -> Array:
         """Compute rows into the store; their slots."""
         store = self._rows()
-        slots = store.claim(rows)
+        slots = store.claim(rows, self.n_jobs)
         if self._shared is None:
             self._values.fill_rows(rows, store.values, slots)
         else:
@@ -292,7 +295,7 @@ class Gram:
             self._add_stored(self._store_rows(missing[pays]), rest[pays], sums)
             missing, rest, pays = np.delete(missing, pays), np.delete(rest, pays), NO_ROWS
         slots = np.full(len(missing), -1) if len(pays) else NO_ROWS
-        slots[pays] = store.claim(missing[pays])
+        slots[pays] = store.claim(missing[pays], self.n_jobs)
         self._values.add_rows(missing, rest, sums, store.values, slots)
         store.publish(missing[pays], slots[pays])
 

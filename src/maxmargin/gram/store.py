@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import limits
+from maxmargin.core.pages import touch
 from maxmargin.core.rows import Array
 from maxmargin.core.threads import thread_map
 from maxmargin.gram.tiles import add_rows
@@ -73,9 +74,10 @@ class RowStore:
         self._asked[rows] = True
         return before
 
-    def claim(self, rows: Array) -> Array:
+    def claim(self, rows: Array, n_jobs: int) -> Array:
         """Slots for rows about to be computed: fresh ones, then those of rows that were not used lately."""
         fresh = np.arange(self._filled, min(self._filled + len(rows), self.capacity))
+        touch(self.values[self._filled : self._filled + len(fresh)], n_jobs)
         self._filled += len(fresh)
         slots = fresh
         if len(fresh) < len(rows):

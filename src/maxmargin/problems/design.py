@@ -10,6 +10,7 @@ the same bits for every number of threads.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,30 +18,17 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.core import limits
-from maxmargin.core.buffers import scratch
-from maxmargin.core.jit import generic, jit
-from maxmargin.core.rows import (
-    Array,
-    CsrRows,
-    DenseRows,
-    Rows,
-    as_csr,
-    count,
-    row_axpy,
-    row_dot,
-    rows_of,
-    squared_norms,
-    width,
-)
+from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows, as_csr, count, rows_of, squared_norms, width
 from maxmargin.core.threads import thread_map
+from maxmargin.problems import passes
 
 CHUNK_ENTRIES = 1 << 18  # stored entries of a chunk: about a megabyte, so that a second look finds it in the cache
 # Entries up to which X is one chunk: a pass takes a millisecond, and little less on two threads, for Python's lock.
 ONE_CHUNK = 1 << 20
 DENSE_SHARE = 0.25  # of the entries: a stored one takes four times as long as one of a dense row, and twice the memory
-BLOCK_ROWS = 1024  # rows of a block of a Gram matrix: scaled and widened to float64 in scratch memory
 PART_SUMS = 4_000_000  # that a part of a Hessian takes, each a nanosecond: shorter parts are not worth another thread
 BLAS_SUMS = 20.0  # of BLAS on dense blocks, in the time of one sum at a place that is looked up
+NORM_SAFETY = 2.0  # of a sum of squares in float32
 OUTER_COLUMNS = 4096  # columns of a part of A A': a product of few rows with this many takes some milliseconds
 
 
@@ -59,6 +47,7 @@ class Design:
         self.d = self.features + (scale != 0.0)
         self.passes = 0.0
         self._norms: Array | None = None
+        self._norm_bound: float | None = None
         entries = rows.values.size if isinstance(rows, DenseRows) else len(rows.data)
         self.entries = entries
         short = entries <= (ONE_CHUNK if self.sparse else ONE_CHUNK / DENSE_SHARE)
@@ -81,7 +70,7 @@ class Design:
         """A v."""
         out = np.empty(self.n) if out is None else out
         w, shift = v[: self.features], self._shift(v)
-        thread_map(lambda c: _scores(self.rows, c.start, c.stop, w, shift, out), self.chunks, self.n_jobs)
+        thread_map(lambda c: passes.scores(self.rows, c.start, c.stop, w, shift, out), self.chunks, self.n_jobs)
         self.passes += 1.0
         return out
 
@@ -93,7 +82,9 @@ class Design:
         out, sizes = np.empty(self.n), np.empty(self.n)
         w, shift = v[: self.features], self._shift(v)
         thread_map(
-            lambda c: _scores_and_sizes(self.rows, c.start, c.stop, w, shift, out, sizes), self.chunks, self.n_jobs
+            lambda c: passes.scores_and_sizes(self.rows, c.start, c.stop, w, shift, out, sizes),
+            self.chunks,
+            self.n_jobs,
         )
         self.passes += 1.0
         return out, sizes
@@ -102,7 +93,7 @@ class Design:
         """A' beta; rows with beta_i = 0 are not read."""
 
         def part(c: slice, sums: Array) -> None:
-            total = _combine(self.rows, c.start, c.stop, beta, sums)
+            total = passes.combine(self.rows, c.start, c.stop, beta, sums)
             if self.scale:
                 sums[-1] = self.scale * total
 
@@ -113,7 +104,7 @@ class Design:
         """A' beta, and the sums |A|' |beta| of the absolute terms of each entry."""
 
         def part(c: slice, sums: Array) -> None:
-            total, size = _combine_and_sizes(self.rows, c.start, c.stop, beta, sums[0], sums[1])
+            total, size = passes.combine_and_sizes(self.rows, c.start, c.stop, beta, sums[0], sums[1])
             if self.scale:
                 sums[:, -1] = self.scale * total, abs(self.scale) * size
 
@@ -126,7 +117,7 @@ class Design:
         w, shift = v[: self.features], self._shift(v)
 
         def part(piece: Array, sums: Array) -> None:
-            total = _weighted_product(self.rows, piece, kappa, w, shift, sums)
+            total = passes.weighted_product(self.rows, piece, kappa, w, shift, sums)
             if self.scale:
                 sums[-1] = self.scale * total
 
@@ -138,7 +129,7 @@ class Design:
         to = np.zeros((self.d, self.d)) if to is None else to
         by_outer, by_blocks = self._gram_sums()
         outer = by_outer < by_blocks
-        work: Any = _outer_gram if outer else _block_gram
+        work: Any = passes.outer_gram if outer else passes.block_gram
         falls = index[:0] if outer else index[kappa[index] < 0.0]
         if len(falls):  # blocks are multiplied by sqrt(kappa)
             return np.subtract(self.gram(index[kappa[index] > 0.0], kappa, to), self.gram(falls, -kappa), out=to)
@@ -178,6 +169,17 @@ class Design:
             self._norms = squared_norms(self.rows) + self.scale**2
         return self._norms
 
+    def norm_bound(self) -> float:
+        """At least the norm ||A||_F of all entries, and not much more; computed once."""
+        if self._norm_bound is None:
+            values = self.rows.values.ravel() if isinstance(self.rows, DenseRows) else self.rows.data
+            with np.errstate(over="ignore"):
+                squares = float(values @ values)  # by BLAS: a float32 sum of many terms is right to some per cent
+            if not math.isfinite(squares):
+                squares = float(self.squared_norms().sum())
+            self._norm_bound = math.sqrt(NORM_SAFETY * squares + self.n * self.scale**2)
+        return self._norm_bound
+
     def shared(self, n_jobs: int) -> Design:
         """The same rows for another problem, with its own count of passes."""
         other = copy.copy(self)
@@ -188,7 +190,7 @@ class Design:
         """sum_i kappa_i a_ij^2 over the rows in ``index``."""
 
         def part(piece: Array, sums: Array) -> None:
-            total = _column_squares(self.rows, piece, kappa, sums)
+            total = passes.column_squares(self.rows, piece, kappa, sums)
             if self.scale:
                 sums[-1] = self.scale**2 * total
 
@@ -209,190 +211,10 @@ class Design:
 
     def _rows_of_a_part(self) -> int:
         """Rows of a part of a ``gram``. A part has d^2 sums of its own: it has at least 16 rows for each column."""
-        return max(16 * self.d, 4 * BLOCK_ROWS, int(PART_SUMS / max(1.0, min(self._gram_sums()))))
+        return max(16 * self.d, 4 * passes.BLOCK_ROWS, int(PART_SUMS / max(1.0, min(self._gram_sums()))))
 
     def _pieces(self, index: Array) -> list[Array]:
         if not len(index):
             return []
         size = self.chunks[0].stop
         return [index[first : first + size] for first in range(0, len(index), size)]
-
-
-@jit(reductions=True)
-def _scores(rows, first, last, w, shift, out):
-    """z_i = x_i'w + shift. Writes: out."""
-    for i in range(first, last):
-        out[i] = row_dot(rows, i, w) + shift
-
-
-@generic
-def row_size(rows, i, x):
-    """sum_k |x_ik x_k| in float64."""
-
-
-@row_size.register(DenseRows)
-def _(rows, i, x):
-    total = 0.0
-    for k in range(rows.values.shape[1]):
-        total += abs(rows.values[i, k] * x[k])
-    return total
-
-
-@row_size.register(CsrRows)
-def _(rows, i, x):
-    total = 0.0
-    for k in range(rows.indptr[i], rows.indptr[i + 1]):
-        total += abs(rows.data[k] * x[np.uint64(rows.indices[k])])
-    return total
-
-
-@jit(reductions=True)
-def _scores_and_sizes(rows, first, last, w, shift, out, sizes):
-    """z_i = x_i'w + shift, and |x_i|'|w| + |shift|. Writes: out, sizes."""
-    for i in range(first, last):
-        out[i] = row_dot(rows, i, w) + shift
-        size = row_size(rows, i, w)
-        sizes[i] = size + abs(shift) if size > 0.0 else 0.0
-
-
-@jit(reductions=True)
-def _combine(rows, first, last, beta, out):
-    """out += sum_i beta_i x_i; returns sum_i beta_i. Writes: out."""
-    total = 0.0
-    for i in range(first, last):
-        if beta[i] != 0.0:
-            row_axpy(rows, i, beta[i], out)
-            total += beta[i]
-    return total
-
-
-@generic
-def row_add_sizes(rows, i, scale, x):
-    """x += |scale x_i|, entry by entry."""
-
-
-@row_add_sizes.register(DenseRows)
-def _(rows, i, scale, x):
-    for k in range(rows.values.shape[1]):
-        x[k] += abs(scale * rows.values[i, k])
-
-
-@row_add_sizes.register(CsrRows)
-def _(rows, i, scale, x):
-    for k in range(rows.indptr[i], rows.indptr[i + 1]):
-        x[np.uint64(rows.indices[k])] += abs(scale * rows.data[k])
-
-
-@jit(reductions=True)
-def _combine_and_sizes(rows, first, last, beta, out, sizes):
-    """``_combine``, and the same of absolute values. Writes: out, sizes."""
-    total, size = 0.0, 0.0
-    for i in range(first, last):
-        if beta[i] != 0.0:
-            row_axpy(rows, i, beta[i], out)
-            row_add_sizes(rows, i, beta[i], sizes)
-            total += beta[i]
-            size += abs(beta[i])
-    return total, size
-
-
-@jit(reductions=True)
-def _weighted_product(rows, index, kappa, w, shift, out):
-    """out += sum_i kappa_i (x_i'w + shift) x_i; returns the sum of the factors. Writes: out."""
-    total = 0.0
-    for i in index:
-        factor = kappa[i] * (row_dot(rows, i, w) + shift)
-        row_axpy(rows, i, factor, out)
-        total += factor
-    return total
-
-
-@generic
-def row_add_squares(rows, i, scale, x):
-    """x += scale x_i^2, entry by entry."""
-
-
-@row_add_squares.register(DenseRows)
-def _(rows, i, scale, x):
-    for k in range(rows.values.shape[1]):
-        here = np.float64(rows.values[i, k])
-        x[k] += scale * here * here
-
-
-@row_add_squares.register(CsrRows)
-def _(rows, i, scale, x):
-    for k in range(rows.indptr[i], rows.indptr[i + 1]):
-        here = np.float64(rows.data[k])
-        x[rows.indices[k]] += scale * here * here
-
-
-@jit()
-def _column_squares(rows, index, kappa, out):
-    """out += sum_i kappa_i x_i^2; returns sum_i kappa_i. Writes: out."""
-    total = 0.0
-    for i in index:
-        row_add_squares(rows, i, kappa[i], out)
-        total += kappa[i]
-    return total
-
-
-def _block_gram(rows: Rows, index: Array, kappa: Array, scale: float, out: Array) -> None:
-    """By dense blocks: rows times sqrt(kappa) in float64, then BLAS. Writes: out."""
-    d = len(out)
-    block = scratch("gram", (BLOCK_ROWS, d), np.float64)
-    for first in range(0, len(index), BLOCK_ROWS):
-        piece = index[first : first + BLOCK_ROWS]
-        _scaled_rows(rows, piece, kappa, scale, block)
-        some = block[: len(piece)]
-        with np.errstate(over="ignore", invalid="ignore"):  # the solver says what to do about that
-            out += some.T @ some
-
-
-@generic
-def row_write(rows, i, scale, x):
-    """x = scale x_i in all columns of the rows."""
-
-
-@row_write.register(DenseRows)
-def _(rows, i, scale, x):
-    for k in range(rows.values.shape[1]):
-        x[k] = scale * rows.values[i, k]
-
-
-@row_write.register(CsrRows)
-def _(rows, i, scale, x):
-    for k in range(rows.width):
-        x[k] = 0.0
-    for k in range(rows.indptr[i], rows.indptr[i + 1]):
-        x[rows.indices[k]] = scale * rows.data[k]
-
-
-@jit()
-def _scaled_rows(rows, index, kappa, scale, out):
-    """out_r = sqrt(kappa_i) (x_i, s). Writes: out."""
-    last = out.shape[1] - 1
-    for r in range(len(index)):
-        root = np.sqrt(kappa[index[r]])
-        row_write(rows, index[r], root, out[r])
-        if scale != 0.0:
-            out[r, last] = root * scale
-
-
-@jit()
-def _outer_gram(rows, index, kappa, scale, out):
-    """out += kappa_i a_i a_i', its upper triangle: columns of a row are in ascending order. Writes: out.
-
-    Rows are copied first, or the compiler reads them again for every sum that it writes: 1.6 instead of 3.6 ms.
-    """
-    d, columns, values = np.uint64(len(out)), np.empty(len(out), np.uint64), np.empty(len(out))
-    sums = out.reshape(len(out) * len(out))
-    for i in index:
-        first, stored = rows.indptr[i], rows.indptr[i + 1] - rows.indptr[i]
-        for p in range(stored):
-            columns[p], values[p] = rows.indices[first + p], rows.data[first + p]
-        if scale != 0.0:
-            columns[stored], values[stored], stored = d - np.uint64(1), scale, stored + 1
-        for p in range(np.uint64(stored)):
-            left, row = kappa[i] * values[p], columns[p] * d
-            for q in range(p, np.uint64(stored)):
-                sums[row + columns[q]] += left * values[q]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxmargin.certificates import certify, prove
-from maxmargin.certificates.linear import balanced, best_bias, row_multipliers
+from maxmargin.certificates.linear import balanced, best_bias, doubt_of_sums, rounding, row_multipliers
 from maxmargin.losses import (
     EpsilonInsensitive,
     Hinge,
@@ -189,3 +189,22 @@ def test_a_loss_whose_best_bias_is_infinite_has_no_bound():
     assert "no bias is best" in proof.reason
     with pytest.raises(ValueError, match="l1 penalty needs a loss with a conjugate"):
         problem(X, y, Line(), penalty="l1")
+
+
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("scales", [1.0, 1e6, 1e-6])
+def test_the_doubt_of_sums_without_a_pass_is_at_least_that_of_every_sum(bias, scales):
+    rng = np.random.default_rng(3)
+    X, y = data(SquaredHinge())
+    X = X * np.where(np.arange(X.shape[1]) % 2, scales, 1.0)
+    X[:3] = 0.0  # rows whose score is the bias alone
+    task = problem(X, y, SquaredHinge(), bias)
+    v, beta = rng.normal(size=task.d), some_multipliers(task, rng)
+    _, sizes = task.design.scores_and_sizes(v)
+    q, q_sizes = task.design.combine_and_sizes(beta)
+    part = task.penalized
+    off, error = v[part] - q[part], rounding(task.n, q_sizes)[part]
+    each = float((np.abs(q[part]) + np.abs(off)) @ error) + 0.5 * float(error @ error)
+    found = doubt_of_sums(task, v, beta, sizes, float(np.linalg.norm(off)))
+    assert each <= found * (1 + 1e-12)
+    assert found <= 100.0 * max(each, 1e-30)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_X_y
 
@@ -10,7 +11,8 @@ from maxmargin.checks.plain import are_plain_labels, are_plain_numbers, is_plain
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 3))
-PLAIN = [X, X.astype(np.float32), X[:1], X[:, :1].copy()]
+CSR = sparse.csr_array(np.where(X > 0, X, 0.0))
+PLAIN = [X, X.astype(np.float32), X[:1], X[:, :1].copy(), CSR, CSR.astype(np.float32), sparse.csr_matrix(CSR)]
 OTHERS = {
     "Fortran order": np.asfortranarray(X),
     "columns": X[:, ::2],
@@ -26,13 +28,21 @@ OTHERS = {
     "a list": X.tolist(),
     "a matrix": np.matrix(X),
     "objects": X.astype(object),
+    "CSC": CSR.tocsc(),
+    "CSR of integers": sparse.csr_array(np.eye(4, dtype=int)),
+    "CSR with NaN": sparse.csr_array(np.where(X > 1, np.nan, X)),
+    "CSR with repeated entries": sparse.csr_array(([1.0, 2.0, 1.0], [0, 0, 1], [0, 2, 3]), shape=(2, 2)),
+    "CSR with columns out of order": sparse.csr_array(([1.0, 2.0], [1, 0], [0, 2]), shape=(1, 2)),
+    "CSR with 64-bit indices": sparse.csr_array((CSR.data, CSR.indices.astype(np.int64), CSR.indptr), shape=CSR.shape),
+    "CSR without rows": CSR[:0],
 }
 
 
 @pytest.mark.parametrize("rows", PLAIN, ids=lambda rows: f"{rows.dtype} {rows.shape}")
 def test_plain_rows_are_what_validation_makes_of_them(rows):
     assert is_plain(rows)
-    checked, _ = check_X_y(rows, np.zeros(len(rows)), dtype=(np.float64, np.float32), order="C")
+    y = np.zeros(rows.shape[0])
+    checked, _ = check_X_y(rows, y, dtype=(np.float64, np.float32), order="C", accept_sparse="csr")
     assert checked is rows
 
 

@@ -6,8 +6,8 @@ from scipy import sparse
 
 from maxmargin.core.rows import rows_of
 from maxmargin.losses import Hinge
-from maxmargin.problems import design
 from maxmargin.problems import design as module
+from maxmargin.problems import passes
 from maxmargin.problems.design import Design, design_of
 from tests.linear_helpers import data
 
@@ -77,7 +77,7 @@ def test_passes(kind):
     X, _ = data(Hinge(), n=20, d=4)
     rows, index, kappa, w = stored(kind, X), np.arange(0, 20, 3), np.linspace(0.1, 1, 20), np.arange(4.0)
     found = []
-    loops = (design._scores, design._combine, design._weighted_product, design._column_squares)
+    loops = (passes.scores, passes.combine, passes.weighted_product, passes.column_squares)
     for names in zip(*map(both, loops), strict=True):
         z, sums, products, squares = np.zeros(20), np.zeros(4), np.zeros(4), np.zeros(4)
         names[0](rows, 0, 20, w, 0.5, z)
@@ -87,7 +87,7 @@ def test_passes(kind):
         found.append(np.concatenate([z, sums, products, squares]))
     np.testing.assert_allclose(found[0], found[1], atol=1e-12)
     blocks = []
-    for write in both(design._scaled_rows):
+    for write in both(passes.scaled_rows):
         out = np.empty((len(index), 5))
         write(rows, index, kappa, 2.0, out)
         blocks.append(out)

@@ -16,7 +16,7 @@ from maxmargin.core.rows import CsrRows, DenseRows, Rows, read_only, row_squares
 from maxmargin.core.vectors import nonzeros
 from maxmargin.losses import Hinge, SquaredHinge
 from maxmargin.losses import base as losses
-from maxmargin.problems import design
+from maxmargin.problems import passes
 from maxmargin.solvers.linear import coordinate
 
 x, places = np.ones(1), np.zeros(1, np.int64)
@@ -41,13 +41,12 @@ def load_loops() -> None:
 
 
 def _load_passes(rows: Rows) -> None:
-    load_ahead(design._scores, rows, 0, 1, x, 1.0, x)
-    load_ahead(design._scores_and_sizes, rows, 0, 1, x, 1.0, x, x)
-    load_ahead(design._combine, rows, 0, 1, x, x)
-    load_ahead(design._combine_and_sizes, rows, 0, 1, x, x, x)
+    load_ahead(passes.scores, rows, 0, 1, x, 1.0, x)
+    load_ahead(passes.scores_and_sizes, rows, 0, 1, x, 1.0, x, x)
+    load_ahead(passes.combine, rows, 0, 1, x, x)
     load_ahead(row_squares, rows, x)
-    load_ahead(design._column_squares, rows, places, x, x)
-    gram = design._outer_gram if isinstance(rows, CsrRows) else design._scaled_rows
+    load_ahead(passes.column_squares, rows, places, x, x)
+    gram = passes.outer_gram if isinstance(rows, CsrRows) else passes.scaled_rows
     load_ahead(gram, rows, places, x, 1.0, np.ones((1, 1)))
     for loss in (Hinge(), SquaredHinge()) if isinstance(rows, CsrRows) else (Hinge(),):
         room, terms = coordinate.Room(1.0, 1.0, 1.0, 1.0), coordinate.Terms(rows, x, x, x, loss)

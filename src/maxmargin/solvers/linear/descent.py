@@ -60,8 +60,12 @@ class Descent:
         self.refresh()
 
     def refresh(self) -> None:
-        """Multipliers, curvatures and q at the present scores. Only rows whose multiplier moved are read."""
+        """Multipliers, curvatures and q at the present scores. Sets: beta, kappa, q."""
         self.fill(self.z, self.beta, self.kappa)
+        self._add_up()
+
+    def _add_up(self) -> None:
+        """Only rows whose multiplier moved are read. Sets: q."""
         np.subtract(self.beta, self._summed, out=self._trial)
         self.q += self.problem.design.combine(self._trial)
         self._summed[:] = self.beta
@@ -210,8 +214,11 @@ class Descent:
         """
         dz = self.problem.design.scores(dv)
         linear, quadratic = float(dv @ (self.ridge * self.v)), float(dv @ (self.ridge * dv))
+        seen = 0.0
 
         def slope(t: float) -> float:
+            nonlocal seen
+            seen = t
             np.multiply(dz, t, out=self._trial)
             self._trial += self.z
             self.fill(self._trial, self.beta, self.kappa)
@@ -221,9 +228,11 @@ class Descent:
         if begin >= 0.0:
             return 0.0  # rounding: no descent left
         t = root_of_slope(slope, begin)
-        self.v = self.v + t * dv
-        self.z += t * dz
-        self.refresh()
+        if seen != t:
+            slope(t)
+        # Scores, multipliers and curvatures of t are there from its slope.
+        self.v, self.z, self._trial = self.v + t * dv, self._trial, self.z
+        self._add_up()
         return t
 
 
