@@ -1,7 +1,7 @@
 """Arrays that already are what scikit-learn's validation would make of them.
 
-Most X and y are: finite float32 or float64 rows in C order, a label or number for each. Validation takes 0.3 ms to say
-so, as long as a fit of 50 rows. Whatever else is given, and whatever is wrong, goes through scikit-learn.
+Most X and y are: finite float32 or float64 rows in C order or CSR, a label or number for each. Validation takes 0.3 ms
+to say so, as long as a fit of 50 rows. Whatever else is given, and whatever is wrong, goes through scikit-learn.
 """
 
 from __future__ import annotations

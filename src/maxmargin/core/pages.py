@@ -2,8 +2,8 @@
 
 Else the system hands out each page when it is first written, which costs 1.5 ns a float32 value on one thread and 2.6
 on two that ask at a time; in pieces 0.9. Where a virtual machine must get pages from its host they cost 8 and more, and
-then it is two threads that help. First fits in new processes, in turns, means of four: ijcnn1 (650 MB) 1.63 -> 1.33 s,
-w8a (83 MB) 0.47 -> 0.44 s; half of the system time of w8a.
+then it is two threads that help. First fits in new processes, in turns, means of four: ijcnn1 (650 MB) 1.46 -> 1.28 s,
+w8a (83 MB) 0.42 -> 0.38 s.
 """
 
 from __future__ import annotations

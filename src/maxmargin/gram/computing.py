@@ -26,6 +26,7 @@ FEW_ROWS = 128
 WIDE = 64
 EXACT_PARTS, LEAST_EXACT = 4, 64  # of such rows: parts, so that threads end together, and rows of a part at least
 FEW_EXACT = 2048  # rows whose float64 points are made once for all of their tiles
+BLOCKS_AT_ONCE = 16  # blocks of the support whose sums over exact values wait to be added in order
 STREAMED_ROWS = 1024  # rows that are computed, used and thrown away between two looks at the clock
 LEFT_PARTS = 4  # parts of the rows that share what is prepared for another one in a product
 NO_VALUES = np.empty((0, 0))
@@ -212,17 +213,25 @@ class KernelValues:
         scores = np.zeros((len(rows), *beta.shape[1:]))
         few = self.source.exact(self.index[rows]) if len(rows) <= FEW_EXACT else None  # else memory would be large
         step = min(TILE, max(LEAST_EXACT, -(-len(rows) // EXACT_PARTS)))
-        for begin in range(0, len(support), TILE):
-            chosen = slice(begin, begin + TILE)
-            right, weights = self.source.exact(self.index[support[chosen]]), beta[chosen]
 
-            def tile(first: int, right: Points = right, weights: Array = weights) -> None:
+        def sums(begin: int) -> Array:
+            """Of one block of the support; on the pool where it is the only one, else a thread for each block."""
+            chosen, out = slice(begin, begin + TILE), np.zeros(scores.shape)
+            right = self.source.exact(self.index[support[chosen]])
+
+            def tile(first: int) -> None:
                 part = slice(first, first + step)
                 left = self.source.exact(self.index[rows[part]]) if few is None else few.take(part)
                 K = self.kernel.block(left, right, scratch("exact", (len(left), len(right)), np.float64))
-                scores[part] += K @ weights
+                out[part] = K @ beta[chosen]
 
             thread_map(tile, range(0, len(rows), step), self.n_jobs)
+            return out
+
+        begins = range(0, len(support), TILE)
+        for first in range(0, len(begins), BLOCKS_AT_ONCE):
+            for part in thread_map(sums, begins[first : first + BLOCKS_AT_ONCE], self.n_jobs):
+                scores += part
         self.count += len(rows) * len(support)
         return scores
 

@@ -34,8 +34,9 @@ STORED_ROWS = 1024  # of a working set where all values are stored: updates are 
 
 def solve_kernel_plan(plan: KernelPlan, observers: Sequence[Observer]) -> Fitted:
     """A machine and a solution for each job."""
-    with memory.explained(bytes_for_values(plan)), blas_held(), limits.limits():
-        work = _Work(plan, observers)
+    budget = bytes_for_values(plan)
+    with memory.explained(budget), blas_held(), limits.limits():
+        work = _Work(plan, observers, budget)
         solved = work.solved()
         machines = work.machines(solved)
     matrices = work.matrices
@@ -44,11 +45,11 @@ def solve_kernel_plan(plan: KernelPlan, observers: Sequence[Observer]) -> Fitted
 
 
 class _Work:
-    """One plan being carried out."""
+    """One plan being carried out, with ``budget`` bytes for kernel values."""
 
-    def __init__(self, plan: KernelPlan, observers: Sequence[Observer]) -> None:
+    def __init__(self, plan: KernelPlan, observers: Sequence[Observer], budget: int) -> None:
         self.plan, self.observers = plan, observers
-        self.matrices = Matrices(plan)
+        self.matrices = Matrices(plan, budget)
         self.small = plan.n <= SMALL_ROWS
         self._pairs: Found | None = None
 

@@ -36,9 +36,12 @@ def bytes_for_values(plan: KernelPlan) -> int:
 
 
 class Matrices:
-    """Makes, hands out and puts away. ``computed`` counts kernel values, ``float32`` is the type of all of them."""
+    """Makes, hands out and puts away, within ``budget`` bytes for all kernel values.
 
-    def __init__(self, plan: KernelPlan) -> None:
+    ``computed`` counts kernel values, ``float32`` is the type of all of them.
+    """
+
+    def __init__(self, plan: KernelPlan, budget: int) -> None:
         self.plan = plan
         self.n_jobs = 1 if plan.kernel.of_objects else plan.effort.n_jobs  # the user's functions: from one thread
         self.kernel = plan.kernel + 1.0 if plan.bias is Bias.REGULARIZED else plan.kernel
@@ -47,11 +50,10 @@ class Matrices:
         self.shift = centre_of(plan.X) if movable else None
         self.X = plan.X if self.shift is None else shifted(plan.X, self.shift, np.float64)
         # Divided by what does not depend on n_jobs: the budget decides the path of the solver.
-        total = bytes_for_values(plan)
-        part = total // SHARED_PART
+        part = budget // SHARED_PART
         shares = bool(plan.segments) and affordable(list(plan.segments), part, 8)
         self._blocks = SharedBlocks(list(plan.segments), part) if shares else None
-        self._budget = (total - part * shares) // (min(len(plan.jobs), available_cores()) if plan.segments else 1)
+        self._budget = (budget - part * shares) // (min(len(plan.jobs), available_cores()) if plan.segments else 1)
         # What values must be good for; 0 asks for float64: no slack, or costs whose rounding would exceed tol.
         tol = plan.effort.each.tol
         self._accuracy = 0.0 if STEP_ROUNDING * plan.usual_bound > tol else tol

@@ -153,3 +153,15 @@ def test_rows_of_cheap_values_are_stored_when_they_are_asked_for_again(monkeypat
         gram.accumulate(np.arange(10), np.ones(10), np.zeros(N), np.ones(10, bool))
         computed.append(gram.values_computed - before)
     assert computed == [10 * N, 10 * N, 0]
+
+
+@pytest.mark.parametrize("size", [100, 1500])
+def test_exact_scores_are_the_same_bits_for_every_number_of_threads(size):
+    rng = np.random.default_rng(5)
+    X, beta = rng.normal(size=(1500, 5)).astype(np.float32), rng.normal(size=1500)
+    beta[size:] = 0.0  # one block of the support, or several
+    rows = np.arange(0, 1500, 7)
+    one, two = (Gram(RBF(0.3), X, accuracy=1e-3, n_jobs=jobs).exact_scores(beta, rows) for jobs in (1, 2))
+    np.testing.assert_array_equal(one, two)
+    squares = ((X[rows, None].astype(np.float64) - X[None, :size]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(one, np.exp(-0.3 * squares) @ beta[:size], atol=1e-10)

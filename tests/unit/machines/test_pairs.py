@@ -14,7 +14,7 @@ from maxmargin.kernels import RBF, Linear, Sigmoid
 from maxmargin.losses import Hinge
 from maxmargin.losses.box import box_of
 from maxmargin.machines import Effort, Job, KernelPlan, LazyJobs, Observer, pairs
-from maxmargin.machines.matrices import Matrices
+from maxmargin.machines.matrices import Matrices, bytes_for_values
 from maxmargin.models import Bias, soft_margin
 from maxmargin.multiclass import OneVsOne
 from maxmargin.multiclass import one_vs_one as ovo
@@ -77,7 +77,7 @@ def test_a_pair_that_is_not_solved_becomes_a_job(monkeypatch):
 
 
 def solver_of(task, observers=()):
-    matrices = Matrices(task)
+    matrices = Matrices(task, bytes_for_values(task))
     matrices.open()
     return pairs.solver_of_pairs(task, matrices.shared, observers)
 
