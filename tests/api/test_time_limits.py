@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from maxmargin import SVC, LinearSVC
 from maxmargin.core import equal_rows, limits
 from maxmargin.machines.linear import few_merged
-from maxmargin.problems import design
+from maxmargin.problems import design, passes
 from maxmargin.problems.solution import Status
 from tests import helpers
 
@@ -123,9 +123,8 @@ def test_a_proof_that_the_limit_leaves_no_time_for(clock, monkeypatch):
 def test_passes_over_wide_rows(seconds, clock, monkeypatch):
     monkeypatch.setattr(design, "ONE_CHUNK", 0)
     chunk = 0.1  # seconds of one of the five chunks of a pass
-    passes = ("_scores", "_scores_and_sizes", "_combine", "_combine_and_sizes", "_weighted_product", "_column_squares")
-    for name in passes:
-        monkeypatch.setattr(design, name, slow(getattr(design, name), clock, chunk))
+    for name in ("scores", "scores_and_sizes", "combine", "combine_and_sizes", "weighted_product", "column_squares"):
+        monkeypatch.setattr(passes, name, slow(getattr(passes, name), clock, chunk))
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 4000)), np.arange(300) % 2
     with pytest.warns(ConvergenceWarning, match="time_limit"):

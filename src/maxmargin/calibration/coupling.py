@@ -17,6 +17,9 @@ import numpy as np
 from maxmargin.core.rows import Array
 
 LEAST = 1e-7  # of a pair's probability: with 0 and 1 the system can be singular
+DIGITS = (
+    12  # after the point: else the rounding of LAPACK, another one on each processor, decides between equal classes
+)
 AT_ONCE = 1 << 22  # entries of the systems that are solved together: 32 MB
 
 
@@ -38,5 +41,5 @@ def _solved(pairs: Array, n_classes: int) -> Array:
         Q[:, i, i] += (1.0 - pairs[:, number]) ** 2
         Q[:, j, j] += pairs[:, number] ** 2
     p = np.linalg.solve(Q + 1.0, np.ones((len(pairs), n_classes, 1)))[:, :, 0]
-    p = np.maximum(p, 0.0)  # what is below is rounding
+    p = np.round(np.maximum(p, 0.0), DIGITS)  # what is below is rounding
     return p / p.sum(axis=1, keepdims=True)

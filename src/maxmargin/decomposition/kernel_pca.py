@@ -360,12 +360,12 @@ class KernelPCA(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def _proper(self, kernel: Kernel, pairs: Eigenpairs) -> Eigenpairs:
         """Directions without length are no components: eigenvalues that are rounding or negative become zero, or go."""
         largest, least = (float(end) for end in (pairs.values.max(initial=0.0), pairs.values.min(initial=0.0)))
-        if least < -INDEFINITE * largest:
+        rounding = float(np.finfo(np.float64).eps) * len(pairs.vectors) * pairs.size
+        if least < -max(INDEFINITE * largest, rounding):
             checks.warn_user(
                 f"KernelPCA: {kernel!r} is not positive semidefinite on these rows: the centred kernel matrix has the "
                 f"eigenvalue {least:.2g} beside {largest:.2g}. Negative ones count as zero."
             )
-        rounding = float(np.finfo(np.float64).eps) * len(pairs.vectors) * pairs.size
         values = np.where(pairs.values > max(ZERO * largest, rounding), pairs.values, 0.0)
         kept = values > 0 if self.remove_zero_eig or self.n_components is None else np.ones(len(values), bool)
         vectors = np.ascontiguousarray(pairs.vectors[:, kept])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.calibration import Sigmoid
-from maxmargin.calibration.coupling import LEAST
+from maxmargin.calibration.coupling import DIGITS, LEAST
 from maxmargin.core.rows import Array, as_dense
 from maxmargin.multiclass import OneVsOne, OutputCodes
 from maxmargin.multiclass.output_codes import LEAST_SHARE
@@ -134,7 +134,12 @@ def _interpolated(rule: Any, graph: Graph, f: str) -> str:
     within = graph.apply("Max", graph.subtract(f, rule.scores[None, :-1]), 0.0)
     within = graph.apply("Min", within, widths[None])
     p = graph.add(graph.product(within, (rises / widths)[:, None]), float(rule.probabilities[0]))
-    return graph.divide(graph.apply("Round", graph.multiply(p, 1e12)), 1e12)
+    return _rounded(graph, p)
+
+
+def _rounded(graph: Graph, p: str) -> str:
+    """To some digits after the point."""
+    return graph.divide(graph.apply("Round", graph.multiply(p, 10.0**DIGITS)), 10.0**DIGITS)
 
 
 def _normalised(graph: Graph, P: str) -> str:
@@ -168,4 +173,4 @@ def coupled(graph: Graph, r: str, k: int) -> str:
         row = graph.divide(row, graph.at(row, i, 2))
         system = graph.subtract(system, graph.product(graph.subtract(column, np.eye(k)[None, :, i : i + 1]), row))
     p = graph.reshaped(graph.at(system, k, 2), (-1, k))
-    return _normalised(graph, graph.apply("Max", p, 0.0))
+    return _normalised(graph, _rounded(graph, graph.apply("Max", p, 0.0)))

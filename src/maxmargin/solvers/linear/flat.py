@@ -10,6 +10,8 @@ from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Point, Solution, Status, Trace
 from maxmargin.solvers.contract import Options
 
+FAR = 750.0  # a score of a label at which every loss of labels is zero in float64: exp(-750) is
+
 
 def flat_solution(problem: LinearProblem, options: Options) -> Solution | None:
     """Zero weights with their proof, where they have no loss.
@@ -18,13 +20,21 @@ def flat_solution(problem: LinearProblem, options: Options) -> Solution | None:
     above.
     """
     flat = flat_fit(problem)
-    scores = np.full(problem.n, flat.v[-1] if problem.free_bias else 0.0)
-    if total(problem.loss, problem.y, problem.costs, scores) != 0.0:
+    loss = _loss(problem, flat)
+    if loss != 0.0 and problem.free_bias and flat.v[-1] != 0.0:
+        flat.v[-1] *= FAR  # the logistic loss of one class is zero nowhere else
+        loss = _loss(problem, flat)
+    if loss != 0.0:
         return None
     proof = prove_linear(problem, flat).certificate
     if proof.relative_gap > options.tol:
         return None
     return Solution(flat, Status.CONVERGED, proof, Trace(), 0, "none", "zero weights have no loss", problem.passes)
+
+
+def _loss(problem: LinearProblem, flat: Point) -> float:
+    scores = np.full(problem.n, flat.v[-1] if problem.free_bias else 0.0)
+    return total(problem.loss, problem.y, problem.costs, scores)
 
 
 def flat_fit(problem: LinearProblem) -> Point:
