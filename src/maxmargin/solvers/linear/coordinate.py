@@ -22,17 +22,20 @@ from maxmargin.certificates.linear import best_bias
 from maxmargin.core import limits
 from maxmargin.core.jit import jit, larger
 from maxmargin.core.rows import Array, Rows, row_axpy, row_dot, row_fetch
-from maxmargin.losses.base import conjugate, dual_step, slope, value
+from maxmargin.losses.base import conjugate, dual_step, has_curvature, slope, value
 from maxmargin.problems.design import Design
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Point, Proof
 from maxmargin.solvers.contract import OVERFLOW, Options, Overflow, Solver
 from maxmargin.solvers.linear.refusals import needs_compiled_loss, needs_l2
+from maxmargin.solvers.linear.stretch import stretched
 
 RUN_ENTRIES = 128  # stored entries of a run: a kilobyte
 STEP_ENTRIES = 20_000_000  # stored entries that one step of the driver may visit: tens of milliseconds
 STEP_EPOCHS = 20
 INNER = 0.3  # "well enough": its gap is this share of rho sum(beta)^2 / 2, what the move is worth
+CLOSE = 100.0  # times the goal: gaps up to here may be met by weights of another length
+WORTHWHILE = 0.5  # share of the gap that is left: beyond, weights of another length are not tried again
 CALM = 0.1  # all rows are looked at again when the violation is down to this share of what it was the last time
 
 # Places in the array of sums of an epoch.
@@ -81,6 +84,8 @@ class DualCD(Solver):
         self._terms = Terms(design.rows, problem.y, problem.costs, self.squares, problem.loss)
         self.random = np.array([options.seed * 2 + 88172645463325252], np.uint64)
         self._run = run_length(design)
+        self._factor, self._left = 1.0, 1.0  # of the weights, and the share of the gap that it leaves
+        self._stretches = not has_curvature(problem.loss)  # gaps of smooth losses fall with the square of the slopes
         self._look_at_all_rows()
 
     @classmethod
@@ -90,12 +95,11 @@ class DualCD(Solver):
 
     @property
     def point(self) -> Point:
-        """v = A'beta, and where the bias is free the best one for these weights."""
-        if not self.problem.free_bias:
-            return Point(self.v, self.beta)
-        v = self.v.copy()
-        v[-1] = 0.0
-        v[-1] = best_bias(self.problem, self.problem.design.scores(v))
+        """v = A'beta times the best factor, and where the bias is free the best one for these weights."""
+        v = self._factor * self.v
+        if self.problem.free_bias:
+            v[-1] = 0.0
+            v[-1] = best_bias(self.problem, self.problem.design.scores(v))
         return Point(v, self.beta)
 
     def refine(self, goal: float, proof: Proof) -> None:
@@ -116,7 +120,7 @@ class DualCD(Solver):
             limits.checkpoint()
 
     def _epoch(self) -> None:
-        """One visit to every row in ``order``. Sets: order, total, slack, optimality_error, objective."""
+        """One visit to every row in ``order``. Sets: order, total, slack, and what ``_judge`` sets."""
         problem, design = self.problem, self.problem.design
         everyone = len(self.order) == problem.n
         room = Room(self.bias, self.rho if problem.free_bias else design.scale**2, *self.slack)
@@ -130,23 +134,39 @@ class DualCD(Solver):
         primal = 0.5 * float(w @ w) + sums[LOSSES]
         if not np.isfinite(primal):
             raise Overflow(OVERFLOW)
-        gap = sums[GAPS] + (abs(sums[TOTAL]) * (1.0 + abs(self.bias)) if problem.free_bias else 0.0)
+        unbalanced = abs(float(sums[TOTAL])) * (1.0 + abs(self.bias)) if problem.free_bias else 0.0
+        gap = float(sums[GAPS]) + unbalanced
         if problem.free_bias and everyone and sums[GAPS] <= INNER * 0.5 * self.rho * sums[TOTAL] ** 2:
             self.bias += self.rho * sums[TOTAL]
         self.order = kept
         fell, grew = float(sums[FELL]), float(sums[GREW])
         worst = max(fell, grew)
         self.slack = (fell, grew) if problem.loss.one_sided else (worst, worst)
+        self._factor = 1.0
         if everyone:
-            self.optimality_error, self._primal = gap / max(primal, 1e-300), primal
-            self.objective = -0.5 * float(w @ w) - sums[CONJUGATES]
+            self._judge(primal, -0.5 * float(w @ w) - sums[CONJUGATES], gap, unbalanced)
             self._calm = CALM * worst
-        elif worst <= self._calm or gap <= 0.5 * self.aim * self._primal:
-            self._look_at_all_rows()
+        elif worst <= self._calm or self._left * gap <= 0.5 * self.aim * self._primal:
+            self._take_all_rows()
+
+    def _judge(self, primal: float, dual: float, gap: float, unbalanced: float) -> None:
+        """Of an epoch of all rows; weights of another length may do. Sets: optimality_error, objective, factor."""
+        self.objective, self._primal = dual, primal
+        self.optimality_error = gap / max(primal, 1e-300)
+        if self._stretches and self.aim < self.optimality_error <= CLOSE * self.aim:
+            factor, lower = stretched(self.problem, self.point)
+            self._left = min(1.0, (lower + unbalanced) / gap)
+            self._factor, self._stretches = factor if self._left < 1.0 else 1.0, self._left <= WORTHWHILE
+            self.optimality_error *= self._left
 
     def _look_at_all_rows(self) -> None:
-        """Look at all rows again, and leave none out before their violations are known. Sets: order, slack, total."""
-        self.order, self.slack = np.arange(self.problem.n), (np.inf, np.inf)
+        """Look at all rows, and leave none out before violations are known. Sets: order, slack, total."""
+        self.slack = np.inf, np.inf
+        self._take_all_rows()
+
+    def _take_all_rows(self) -> None:
+        """Sets: order, total."""
+        self.order = np.arange(self.problem.n)
         self.total = float(self.beta.sum())  # afresh: each visit rounds it
 
 
