@@ -35,6 +35,7 @@ STEP_ENTRIES = 20_000_000  # stored entries that one step of the driver may visi
 STEP_EPOCHS = 20
 INNER = 0.3  # "well enough": its gap is this share of rho sum(beta)^2 / 2, what the move is worth
 CLOSE = 100.0  # times the goal: gaps up to here may be met by weights of another length
+LATE = 10.0  # passes: before, one more costs less than finding the best length
 WORTHWHILE = 0.5  # share of the gap that is left: beyond, weights of another length are not tried again
 CALM = 0.1  # all rows are looked at again when the violation is down to this share of what it was the last time
 
@@ -84,6 +85,7 @@ class DualCD(Solver):
         self._terms = Terms(design.rows, problem.y, problem.costs, self.squares, problem.loss)
         self.random = np.array([options.seed * 2 + 88172645463325252], np.uint64)
         self._run = run_length(design)
+        self._visits = 0  # of single rows
         self._factor, self._left = 1.0, 1.0  # of the weights, and the share of the gap that it leaves
         self._stretches = not has_curvature(problem.loss)  # gaps of smooth losses fall with the square of the slopes
         self._look_at_all_rows()
@@ -127,6 +129,7 @@ class DualCD(Solver):
         kept, sums = _visit(self._terms, self.order, self._run, room, self.total, self.v, self.beta, self.random)
         self.total = float(sums[TOTAL])
         self.iterations += 1
+        self._visits += len(self.order)
         design.passes += len(self.order) / max(1, problem.n)
         if design.scale:
             self.v[-1] = sums[TOTAL] * design.scale
@@ -153,7 +156,8 @@ class DualCD(Solver):
         """Of an epoch of all rows; weights of another length may do. Sets: optimality_error, objective, factor."""
         self.objective, self._primal = dual, primal
         self.optimality_error = gap / max(primal, 1e-300)
-        if self._stretches and self.aim < self.optimality_error <= CLOSE * self.aim:
+        late = self._visits >= LATE * self.problem.n
+        if self._stretches and late and self.aim < self.optimality_error <= CLOSE * self.aim:
             factor, lower = stretched(self.problem, self.point)
             self._left = min(1.0, (lower + unbalanced) / gap)
             self._factor, self._stretches = factor if self._left < 1.0 else 1.0, self._left <= WORTHWHILE
