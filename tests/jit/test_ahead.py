@@ -41,6 +41,8 @@ def test_what_is_loaded_ahead_is_what_linear_fits_ask_for(monkeypatch):
             LinearSVC(loss="hinge", C=1e-4).fit(rows, y)
         LinearSVC(solver="newton", fit_intercept=False).fit(wide.astype(dtype), y)  # conjugate gradients: squares
         LinearSVC(loss="hinge", solver="alm").fit(X.astype(dtype), y)  # damped: squares
+    narrow = rng.normal(size=(20_000, 2))
+    LinearSVC(loss="hinge").fit(narrow, narrow[:, 0] > narrow[:, 1] ** 2)  # started from a sample
     all_are_ready(linear_ahead, monkeypatch)
 
 

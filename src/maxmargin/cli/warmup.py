@@ -14,6 +14,7 @@ from maxmargin.core.jit import Compiled
 from maxmargin.estimators import SVC, SVR, LinearSVC, LinearSVR, NuSVC, OneClassSVM
 
 FEW, MANY, MORE = 200, 1500, 7000  # rows: float64 kernel values, float32 ones, and working sets of some rows
+LARGE = 20_000  # rows: linear machines start from a sample
 WIDE = 3000  # features: coordinate descent
 
 
@@ -56,6 +57,9 @@ def _fits() -> Iterator[tuple[Any, Any, Any]]:
     yield LinearSVC(loss="hinge"), X[:FEW], label[:FEW]
     yield LinearSVR(), X[:FEW], number[:FEW]
     yield SVC(), rng.normal(size=(MORE, 2)).astype(np.float32), rng.integers(0, 2, MORE)
+    narrow = rng.normal(size=(LARGE, 2))
+    yield LinearSVC(loss="hinge"), narrow, narrow[:, 0] > narrow[:, 1] ** 2
+    yield LinearSVR(), narrow, narrow[:, 0] + narrow[:, 1] ** 2
     yield SVC(probability=True), X, label
     yield SVC(kernel="linear"), X[:FEW], label[:FEW]
     yield LinearSVC(loss="logistic"), X, label

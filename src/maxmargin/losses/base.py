@@ -172,6 +172,13 @@ def multipliers_of(loss, y, c, z, beta, kappa):
 
 
 @jit()
+def smoothed_multipliers(loss, y, c, z, h, beta):
+    """-c times the mean slope between z - h and z + h: multipliers that change gradually at kinks. Writes: beta."""
+    for i in range(len(z)):
+        beta[i] = c[i] * (value(loss, y[i], z[i] - h) - value(loss, y[i], z[i] + h)) / (2.0 * h)
+
+
+@jit()
 def dual_steps(loss, y, c, z, old, sigma, beta, kappa):
     """The multiplier update of the augmented Lagrangian with penalties sigma c_i, and its slope. Writes: beta, kappa.
 

@@ -145,3 +145,20 @@ def test_sums_over_rows(loss):
         step(loss, y, c, z, old, 0.7, moved, slopes)
         found.append(np.concatenate([[total(loss, y, c, z)], beta, kappa, moved, slopes, gaps(loss, y, c, z, moved)]))
     np.testing.assert_allclose(found[0], found[1], atol=1e-10)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=name_of)
+def test_smoothed_multipliers_are_mean_slopes(loss):
+    h, c = 0.4, 0.7
+    between = np.linspace(-h, h, 1001)
+    for y in targets(loss):
+        beta = np.empty(len(SCORES))
+        losses.smoothed_multipliers(loss, np.full(len(SCORES), y), np.full(len(SCORES), c), SCORES, h, beta)
+        expected = [-c * np.mean([slope(loss, y, z + off) for off in between]) for z in SCORES]
+        np.testing.assert_allclose(beta, expected, atol=2e-3)
+
+
+def test_smoothed_multipliers_of_the_hinge_are_a_ramp():
+    beta, ones = np.empty(len(SCORES)), np.ones(len(SCORES))
+    losses.smoothed_multipliers(Hinge(), ones, 3.0 * ones, SCORES, 0.25, beta)
+    np.testing.assert_allclose(beta, 3.0 * np.clip(0.5 + 2.0 * (1.0 - SCORES), 0.0, 1.0), atol=1e-12)

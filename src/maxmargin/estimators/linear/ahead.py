@@ -38,6 +38,7 @@ def load_loops() -> None:
     _load_loss(Hinge())
     _load_loss(SquaredHinge())
     load_ahead(losses.dual_steps, Hinge(), x, x, x, x, 1.0, x, x)
+    load_ahead(losses.smoothed_multipliers, Hinge(), x, x, x, 1.0, x)
 
 
 def _load_passes(rows: Rows) -> None:

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from maxmargin.core.rows import Array
 from maxmargin.losses.base import total
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Point, Proof
 from maxmargin.solvers.contract import Options, Solver
 from maxmargin.solvers.linear.descent import MANY_PASSES, descent_on_losses, relative
 from maxmargin.solvers.linear.refusals import needs_curvature, needs_l2
+from maxmargin.solvers.linear.sample import large_enough, solved_sample
 
 SAMPLE = 16  # rows per weight in the Hessian of the first step, where it is a sample
 GROWTH = 8  # of that sample from step to step
+ROWS_A_WEIGHT = 12.0  # of the sample that gives a start
+EASY = 1.0  # C times the mean of ||x||^2: up to here the norm holds down the weights of a sample of any size
 IDLE = 3  # steps in a row that improve nothing: only rounding is left
 
 
@@ -29,11 +33,18 @@ class Newton(Solver):
 
     def __init__(self, problem: LinearProblem, start: Point, options: Options) -> None:
         self.problem, self.options = problem, options
-        self.descent = descent_on_losses(problem, start.v)
+        self.descent = descent_on_losses(problem, start.v if start.v.any() else self._first(problem, options))
         self._idle = 0
         many = problem.design.gram_passes() >= MANY_PASSES
         self._sample = max(2048, SAMPLE * problem.d) if many else problem.n
         self._judge()
+
+    @staticmethod
+    def _first(problem: LinearProblem, options: Options) -> Array:
+        """Weights to start from where there are none: those of a sample, or zero."""
+        if large_enough(problem, ROWS_A_WEIGHT) or (large_enough(problem, 0.0) and _easy(problem)):
+            return solved_sample(Newton, problem, options).point.v
+        return np.zeros(problem.d)
 
     @classmethod
     def refuses(cls, problem: LinearProblem) -> str:
@@ -68,3 +79,7 @@ class Newton(Solver):
         v = descent.v[problem.penalized]
         self.objective = 0.5 * float(v @ v) + total(problem.loss, problem.y, problem.costs, descent.z)
         self.optimality_error = relative(descent.stationarity(descent.q), self.objective)
+
+
+def _easy(problem: LinearProblem) -> bool:
+    return float(problem.costs.mean()) * problem.design.norm_bound() ** 2 / problem.n <= EASY

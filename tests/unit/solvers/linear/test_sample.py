@@ -1,0 +1,85 @@
+"""Starts from a sample: fewer steps to the same optimum, in every row order, and when they are not taken."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from maxmargin.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
+from maxmargin.problems.box import Bias
+from maxmargin.solvers import Options, solve
+from maxmargin.solvers.linear import alm, newton
+from maxmargin.solvers.linear.sample import CLOSE, LEAST_ROWS, SPREAD, large_enough, solved_sample
+from tests.linear_helpers import BIASES, data, name_of, problem
+
+ROWS = SPREAD * LEAST_ROWS
+LOSSES = [SquaredHinge(), Logistic(), Hinge(), EpsilonInsensitive(0.5)]
+
+
+def solved(machine, monkeypatch, sampled=True):
+    for module in (alm, newton):
+        monkeypatch.setattr(module, "large_enough", large_enough if sampled else lambda *told: False)
+    return solve(machine, Options(tol=1e-6), "newton" if machine.loss.smooth else "alm")
+
+
+@pytest.mark.parametrize("bias", BIASES, ids=name_of)
+@pytest.mark.parametrize("loss", LOSSES, ids=name_of)
+def test_fewer_steps_lead_to_the_same_optimum(loss, bias, monkeypatch):
+    X, y = data(loss, n=ROWS)
+    with_sample = solved(problem(X, y, loss, bias), monkeypatch)
+    without = solved(problem(X, y, loss, bias), monkeypatch, sampled=False)
+    assert with_sample.certificate.relative_gap <= 1e-6
+    assert with_sample.certificate.primal == pytest.approx(without.certificate.primal, rel=2e-6)
+    assert with_sample.iterations < without.iterations
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=name_of)
+def test_a_sample_that_misleads_does_no_harm(loss, monkeypatch):
+    """Every row that is in the sample has the wrong target."""
+    X, y = data(loss, n=ROWS)
+    y[SPREAD // 2 :: SPREAD] *= -1.0
+    found = solved(problem(X, y, loss), monkeypatch)
+    expected = solved(problem(X, y, loss), monkeypatch, sampled=False)
+    assert found.certificate.relative_gap <= 1e-6
+    assert found.certificate.primal == pytest.approx(expected.certificate.primal, rel=2e-6)
+
+
+def test_a_sample_of_one_class_does_no_harm(monkeypatch):
+    X, y = data(SquaredHinge(), n=ROWS)
+    y[:] = -1.0
+    y[::SPREAD] = 1.0
+    found = solved(problem(X, y, SquaredHinge()), monkeypatch)
+    assert found.certificate.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_the_sample_has_the_objective_of_all_rows(convert):
+    X, y = data(SquaredHinge(), n=ROWS)
+    machine = problem(convert(X), y, SquaredHinge(), Bias.REGULARIZED, C=0.5)
+    sample = solved_sample(newton.Newton, machine, Options())
+    assert sample.problem.n == LEAST_ROWS
+    assert sample.problem.costs.sum() == pytest.approx(machine.costs.sum())
+    assert sample.optimality_error <= CLOSE
+    assert 0.0 < machine.passes == sample.problem.passes / SPREAD
+
+
+def test_a_given_start_is_taken():
+    X, y = data(SquaredHinge(), n=ROWS)
+    machine = problem(X, y, SquaredHinge())
+    best = solve(machine, Options(tol=1e-6), "newton")
+    assert solve(machine, Options(tol=1e-6, start=best.point), "newton").iterations == 0
+
+
+def test_few_rows_are_no_sample():
+    X, y = data(SquaredHinge(), n=ROWS, d=20)
+    machine = problem(X, y, SquaredHinge(), Bias.NONE)
+    assert large_enough(machine, 0.0)
+    assert large_enough(machine, LEAST_ROWS / 20)
+    assert not large_enough(machine, LEAST_ROWS / 20 + 1)
+    assert not large_enough(problem(X[:-1], y[:-1], SquaredHinge(), Bias.NONE), 0.0)
+
+
+def test_small_costs_make_up_for_few_rows():
+    X, y = data(SquaredHinge(), n=ROWS, d=100)
+    easy, hard = (problem(X, y, SquaredHinge(), C=C) for C in (1e-3, 1.0))
+    assert newton.Newton(easy, easy.start(), Options()).point.v.any()
+    assert not newton.Newton(hard, hard.start(), Options()).point.v.any()
