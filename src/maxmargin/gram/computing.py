@@ -25,7 +25,7 @@ TILE = 512  # 512 x 512 float32 values are 1 MB: a tile stays in the L2 cache be
 FEW_ROWS = 128
 WIDE = 64
 EXACT_PARTS, LEAST_EXACT = 4, 64  # of such rows: parts, so that threads end together, and rows of a part at least
-FEW_EXACT = 2048  # rows whose float64 points are made once for all of their tiles
+FEW_EXACT = 1 << 21  # bytes: up to here the float64 points of rows are made once for all of their tiles
 BLOCKS_AT_ONCE = 16  # blocks of the support whose sums over exact values wait to be added in order
 STREAMED_ROWS = 1024  # rows that are computed, used and thrown away between two looks at the clock
 LEFT_PARTS = 4  # parts of the rows that share what is prepared for another one in a product
@@ -113,7 +113,7 @@ class KernelValues:
         index = self.index[rows]
         end, side = len(index), self._side(len(index) - begin)
         parts = [slice(a, min(a + side, end)) for a in range(begin, end, side)]
-        points = [self.source.points.take(index[part]) for part in parts]
+        points = [self.source.points.take(_as_slice(index[part])) for part in parts]
 
         def tile(corner: tuple[int, int]) -> None:
             a, b = corner
@@ -211,7 +211,7 @@ class KernelValues:
     def exact_sums(self, rows: Array, support: Array, beta: Array) -> Array:
         """K[rows, support] beta in float64; beta may have several columns."""
         scores = np.zeros((len(rows), *beta.shape[1:]))
-        few = self.source.exact(self.index[rows]) if len(rows) <= FEW_EXACT else None  # else memory would be large
+        few = self.source.exact(self.index[rows]) if self.source.exact_bytes(len(rows)) <= FEW_EXACT else None
         step = min(TILE, max(LEAST_EXACT, -(-len(rows) // EXACT_PARTS)))
 
         def sums(begin: int) -> Array:

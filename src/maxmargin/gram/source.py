@@ -78,6 +78,11 @@ class Source:
         known = self.points if self.dtype == np.float64 else self._exact
         return self._prepare(self._X[index], np.float64) if known is None else known.take(index)
 
+    def exact_bytes(self, rows: int) -> int:
+        """Memory of that many points in float64."""
+        stored = self._X.nnz * 1.5 if sparse.issparse(self._X) else math.prod(self._X.shape)  # with its column
+        return int(8 * stored * rows / max(1, self._X.shape[0]))
+
     def score_errors(self, index: Index, sizes: Array, total: float) -> Array:
         """By how much scores of the points at ``index`` may be off, which float32 kernel values sum up to.
 

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from maxmargin.core.rows import Array
 from maxmargin.core.sparsity import sparse_rows, usual_row
-from maxmargin.kernels.points import Points, as_objects, centre_of, holds_objects, vectors
+from maxmargin.kernels.points import Points, as_objects, far_centre, holds_objects, vectors
 
 # Relative error of kernel values from which on they are worked out by differences. Points whose float32 values serve
 # a tolerance of 1e-3 have errors below 2e-12 in float64, so what is fast stays fast.
@@ -88,7 +88,7 @@ class Kernel(ABC):
         None where they are so far apart, in widths of the kernel, that moving them would round away what tells near
         ones apart: their differences are worked out from the numbers as given.
         """
-        centre = centre_of(X) if self.translation_invariant and X.shape[0] else None
+        centre = far_centre(X) if self.translation_invariant and X.shape[0] else None
         points: Any = self.prepare(X, np.float64, centre)
         if centre is None or not points.cancels:
             return points, centre
@@ -104,7 +104,7 @@ class Kernel(ABC):
         usual = usual_row(X) if sparsely else None
         if usual is not None:
             return self.prepare(sparse_rows(X, usual), np.float32), usual
-        centre = centre_of(X)
+        centre = far_centre(X)
         return self.prepare(X, np.float32, centre), centre
 
     def float64_error(self, A: Any) -> float:

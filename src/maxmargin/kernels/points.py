@@ -15,6 +15,7 @@ from maxmargin.core.rows import Array, CsrRows, DenseRows, Index, Rows
 from maxmargin.core.sparsity import TURNED_WIDTH
 
 CENTRED_ROWS = 1024  # rows that are moved at a time
+NEAR_CENTRE = 1e-3  # of the mean of ||x||^2: a centre this near to zero makes no norm much smaller, only copies
 
 
 class Points(Protocol):
@@ -132,6 +133,17 @@ def centre_of(X: Any) -> Array | None:
         return mean
     full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
     return np.where(full, mean, 0.0) if full.any() else None
+
+
+def far_centre(X: Any) -> Array | None:
+    """``centre_of``, None where it is so near to zero (standardised features) that the rows may stay where they are."""
+    centre = centre_of(X)
+    if centre is None or sparse.issparse(X):
+        return centre
+    flat = X.ravel(order="K")  # as it lies in memory: no copy
+    with np.errstate(over="ignore"):
+        squares = float(flat @ flat) / X.shape[0]
+        return None if float(centre @ centre) <= NEAR_CENTRE * squares < np.inf else centre
 
 
 @dataclass(frozen=True)

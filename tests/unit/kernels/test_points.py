@@ -1,0 +1,15 @@
+"""Points: where the rows of a matrix are seen from."""
+
+import numpy as np
+import pytest
+
+from maxmargin.kernels.points import centre_of, far_centre
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_around_zero_stay_where_they_are(order):
+    X = np.asarray(np.random.default_rng(0).normal(size=(500, 7)), order=order)
+    assert far_centre(X - X.mean(axis=0)) is None
+    np.testing.assert_array_equal(far_centre(X + 5.0), centre_of(X + 5.0))
+    huge = np.full((3, 2), 1e200)
+    np.testing.assert_array_equal(far_centre(huge), centre_of(huge))  # squares that overflow decide nothing
