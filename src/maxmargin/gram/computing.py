@@ -26,6 +26,7 @@ FEW_ROWS = 128
 WIDE = 64
 EXACT_PARTS, LEAST_EXACT = 4, 64  # of such rows: parts, so that threads end together, and rows of a part at least
 FEW_EXACT = 1 << 21  # bytes: up to here the float64 points of rows are made once for all of their tiles
+EXACT_BLOCK = 1 << 20  # bytes of the float64 points of a block of the support: each thread has one
 BLOCKS_AT_ONCE = 16  # blocks of the support whose sums over exact values wait to be added in order
 STREAMED_ROWS = 1024  # rows that are computed, used and thrown away between two looks at the clock
 LEFT_PARTS = 4  # parts of the rows that share what is prepared for another one in a product
@@ -213,22 +214,22 @@ class KernelValues:
         scores = np.zeros((len(rows), *beta.shape[1:]))
         few = self.source.exact(self.index[rows]) if self.source.exact_bytes(len(rows)) <= FEW_EXACT else None
         step = min(TILE, max(LEAST_EXACT, -(-len(rows) // EXACT_PARTS)))
+        block = min(TILE, max(LEAST_EXACT, EXACT_BLOCK // max(1, self.source.exact_bytes(1))))
 
         def sums(begin: int) -> Array:
             """Of one block of the support; on the pool where it is the only one, else a thread for each block."""
-            chosen, out = slice(begin, begin + TILE), np.zeros(scores.shape)
+            chosen, out = slice(begin, begin + block), np.zeros(scores.shape)
             right = self.source.exact(self.index[support[chosen]])
 
             def tile(first: int) -> None:
                 part = slice(first, first + step)
                 left = self.source.exact(self.index[rows[part]]) if few is None else few.take(part)
-                K = self.kernel.block(left, right, scratch("exact", (len(left), len(right)), np.float64))
-                out[part] = K @ beta[chosen]
+                out[part] = self.tile(left, right, np.float64) @ beta[chosen]
 
             thread_map(tile, range(0, len(rows), step), self.n_jobs)
             return out
 
-        begins = range(0, len(support), TILE)
+        begins = range(0, len(support), block)
         for first in range(0, len(begins), BLOCKS_AT_ONCE):
             for part in thread_map(sums, begins[first : first + BLOCKS_AT_ONCE], self.n_jobs):
                 scores += part

@@ -110,19 +110,18 @@ class RoughWork:
 
     def keep_within(self, c: int) -> None:
         """Values within class c, for all its pairs. Sets: within."""
-        self._within[c] = self._block(c, c).copy()
-
-    def _block(self, a: int, b: int) -> Array:
-        with self._values.counted(len(self._points[a]) * len(self._points[b])):
-            return self._values.tile(self._points[a], self._points[b])
+        points = self._points[c]
+        with self._values.counted(len(points) ** 2):
+            self._within[c] = self._values.kernel.block(points, points)
 
     def solve(self, number: int) -> None:
         """Solve a pair and prove it. Sets: found, where that holds."""
         pair = a, b = self._pairs[number]
         if not (len(self._points[a]) and len(self._points[b])):
             return
-        between = self._block(a, b)
-        memory = scratch("pair", (between.size + sum(between.shape) ** 2,), np.float32)
+        with self._values.counted(len(self._points[a]) * len(self._points[b])):
+            between = self._values.tile(self._points[a], self._points[b])
+        memory = scratch("pair", (sum(between.shape) ** 2,), np.float32)
         within = self._within[a], self._within[b]
         rough = solve_pair(within, between, memory, pair, self._classes, self._goal.aim)
         index = np.concatenate([np.arange(self._edges[c], self._edges[c + 1]) for c in pair])

@@ -91,14 +91,17 @@ class Design:
 
     def combine(self, beta: Array) -> Array:
         """A' beta; rows with beta_i = 0 are not read."""
+        read: list[int] = []
 
         def part(c: slice, sums: Array) -> None:
-            total = passes.combine(self.rows, c.start, c.stop, beta, sums)
+            total, rows_read = passes.combine(self.rows, c.start, c.stop, beta, sums)
+            read.append(rows_read)
             if self.scale:
                 sums[-1] = self.scale * total
 
-        self.passes += np.count_nonzero(beta) / max(self.n, 1)
-        return self._added(part, self.chunks, np.zeros(self.d))
+        sums = self._added(part, self.chunks, np.zeros(self.d))
+        self.passes += sum(read) / max(self.n, 1)
+        return sums
 
     def combine_and_sizes(self, beta: Array) -> tuple[Array, Array]:
         """A' beta, and the sums |A|' |beta| of the absolute terms of each entry."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.buffers import scratch
-from maxmargin.core.jit import generic, jit
+from maxmargin.core.jit import generic, jit, one_by_one
 from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows, row_axpy, row_dot
 
 BLOCK_ROWS = 1024  # rows of a block of a Gram matrix: scaled and widened to float64 in scratch memory
@@ -37,6 +37,7 @@ def _(rows, i, x):
 def _(rows, i, x):
     total, size = 0.0, 0.0
     for k in range(rows.indptr[i], rows.indptr[i + 1]):
+        one_by_one()
         term = rows.data[k] * x[np.uint64(rows.indices[k])]
         total += term
         size += abs(term)
@@ -54,13 +55,14 @@ def scores_and_sizes(rows, first, last, w, shift, out, sizes):
 
 @jit(reductions=True)
 def combine(rows, first, last, beta, out):
-    """out += sum_i beta_i x_i; returns sum_i beta_i. Writes: out."""
-    total = 0.0
+    """out += sum_i beta_i x_i; returns sum_i beta_i, and how many rows were read. Writes: out."""
+    total, read = 0.0, 0
     for i in range(first, last):
         if beta[i] != 0.0:
             row_axpy(rows, i, beta[i], out)
             total += beta[i]
-    return total
+            read += 1
+    return total, read
 
 
 @generic

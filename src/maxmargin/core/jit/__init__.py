@@ -4,7 +4,7 @@
 keys what it keeps by the source of the function's own file alone, so a change in a function that it *calls* would
 silently run old machine code. Every name on disk therefore carries ``STAMP``, a hash of all our sources.
 
-``larger``, ``smaller``, ``fetch`` and the powers of two are instructions that Python has no word for
+``larger``, ``smaller``, ``fetch``, ``one_by_one`` and the powers of two are instructions that Python has no word for
 (``instructions``). ``generic`` gives one name to several implementations, picked by the type of the first argument, in
 plain Python and inside compiled loops alike. It is how dense and CSR rows share every loop, written once.
 """
@@ -24,7 +24,7 @@ with signals_deferred():  # a module of numba that Ctrl-C cuts off cannot be imp
         load_ahead,
         source_stamp,
     )
-    from maxmargin.core.jit.instructions import double_power_of_two, fetch, larger, power_of_two, smaller
+    from maxmargin.core.jit.instructions import double_power_of_two, fetch, larger, one_by_one, power_of_two, smaller
 
     get_ready()
 
@@ -40,6 +40,7 @@ __all__ = [
     "jit",
     "larger",
     "load_ahead",
+    "one_by_one",
     "power_of_two",
     "smaller",
     "source_stamp",

@@ -27,7 +27,7 @@ LANE = 64  # a maximum is found lane by lane in vector code; its index then by a
 
 
 class Quarters(NamedTuple):
-    """K = [[first, between], [across, second]], whose rows are put together when they are needed, one after the other.
+    """K = [[first, between], [between', second]], whose rows are put together when they are needed, one after the other.
 
     Row i then is at ``places_i``, which is -1 before, and ``filled`` holds how many there are: at least one, before the
     first step. There are no places, and all parts are empty, where K is whole.
@@ -35,14 +35,13 @@ class Quarters(NamedTuple):
 
     first: Array
     between: Array
-    across: Array
     second: Array
     places: Array
     filled: Array
 
 
 NO_VALUES, NO_PLACES = np.empty((0, 0), np.float32), np.empty(0, np.int64)
-WHOLE = Quarters(NO_VALUES, NO_VALUES, NO_VALUES, NO_VALUES, NO_PLACES, NO_PLACES)
+WHOLE = Quarters(NO_VALUES, NO_VALUES, NO_VALUES, NO_PLACES, NO_PLACES)
 
 
 class Block(NamedTuple):
@@ -117,12 +116,11 @@ def place_of(parts, i, K):
         return parts.places[i]
     place, middle = parts.filled[0], len(parts.first)
     parts.places[i], parts.filled[0], row = place, place + 1, K[place]
-    left = parts.first[i] if i < middle else parts.across[i - middle]
     right = parts.between[i] if i < middle else parts.second[i - middle]
-    for t in range(len(left)):
-        row[t] = left[t]
+    for t in range(middle):
+        row[t] = parts.first[i, t] if i < middle else parts.between[t, i - middle]
     for t in range(len(right)):
-        row[len(left) + t] = right[t]
+        row[middle + t] = right[t]
     return place
 
 
@@ -130,7 +128,7 @@ def place_of(parts, i, K):
 def whole():
     """``WHOLE`` for compiled loops."""
     nothing, none = np.empty((0, 0), np.float32), np.empty(0, np.int64)
-    return Quarters(nothing, nothing, nothing, nothing, none, none)
+    return Quarters(nothing, nothing, nothing, none, none)
 
 
 class Groups(NamedTuple):

@@ -59,14 +59,13 @@ def solve_all(K, diagonal, box, beta, aim):
 def solve_pair(within, between, memory, pair, classes, aim):
     """``Rough`` of classes (a, b), with values ``within`` both of them and ``between`` them, to the violation ``aim``.
 
-    ``memory`` has room for the values across and for the rows of the matrix that are needed. Writes: memory.
+    ``memory`` has room for the rows of the matrix that are needed. Writes: memory.
     """
     (a, b), edges = pair, classes.edges
     first, second = slice(edges[a], edges[a + 1]), slice(edges[b], edges[b + 1])
     box, n, m = joined_box(classes.sides, first, second), between.shape[0], between.shape[1]
-    across, K = memory[: n * m].reshape((m, n)), memory[n * m : n * m + (n + m) ** 2].reshape((n + m, n + m))
-    turn(between, across)
-    parts = Quarters(within[0], between, across, within[1], np.full(n + m, -1), np.zeros(1, np.int64))
+    K = memory[: (n + m) ** 2].reshape((n + m, n + m))
+    parts = Quarters(within[0], between, within[1], np.full(n + m, -1), np.zeros(1, np.int64))
     place_of(parts, 0, K)  # steps begin with a move of nothing along the first row
     curvature = joined(classes.diagonal[first], classes.diagonal[second])
     walk(curvature, 1.0, box.ridge, curvature)
@@ -87,17 +86,6 @@ def run_pairs(block, box, beta, aim):
     clear(sizes)
     add_scores(block, beta, f, sizes)
     return Rough(box, beta, f, sizes, steps, max(high - low, 0.0), objective)
-
-
-@jit()
-def turn(between, across):
-    """across = between'. Writes: across."""
-    side = 32  # both sides of a 32 x 32 tile stay in the L1 cache
-    for edge in range(0, between.shape[1], side):
-        for row in range(0, between.shape[0], side):
-            for j in range(edge, min(edge + side, between.shape[1])):
-                for i in range(row, min(row + side, between.shape[0])):
-                    across[j, i] = between[i, j]
 
 
 @jit(reductions=True)
