@@ -73,6 +73,12 @@ def test_crashes_are_no_times():
     assert linear.mark({"seconds": 3.0, "capped": True}, 1.5) == ">2.00x"
 
 
+def test_limits_of_peers_grow_with_our_time():
+    assert linear.enough_for(0.01) == linear.LEAST_CAP
+    assert linear.enough_for(1.0) == linear.AHEAD
+    assert linear.enough_for(10.0) == pytest.approx(12 * 2 + 4 * 8)
+
+
 def test_exponents_and_plot(tmp_path):
     sizes = (1000, 2000, 4000)
     assert scaling.exponent(sizes, [n**1.7 for n in sizes]) == pytest.approx(1.7)

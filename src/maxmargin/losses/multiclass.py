@@ -102,7 +102,7 @@ def squared_sum_hinge_gradient(scores: Any, labels: Any) -> Array:
 # --- one row, compiled ----------------------------------------------------------------------------------------------
 
 
-@jit(reductions=True)
+@jit(reductions=True, inline=True)
 def row_terms(loss, c, y, scores, beta):
     """c L(s), the conjugate at beta, and the row's share of the duality gap: their sum + beta's, never negative."""
     value, a_sum, a_squares, linear = 0.0, 0.0, 0.0, 0.0
@@ -178,7 +178,7 @@ def all_inside(loss, labels, costs, B):
         row_inside(loss, costs[i], labels[i], B[i])
 
 
-@jit()
+@jit(inline=True)
 def _steepest(loss, c, y, scores, new):
     """-c times a (sub)gradient of the loss at the scores. Writes: new."""
     best, highest = -1, 0.0
@@ -197,7 +197,7 @@ def _steepest(loss, c, y, scores, new):
         new[y] = -new[best]
 
 
-@jit(reductions=True)
+@jit(reductions=True, inline=True)
 def best_row(loss, c, q, y, scores, beta, u, new):
     """The row's multipliers that maximise the dual while all others stay, exactly. Returns tau. Writes: u, new.
 
@@ -249,7 +249,7 @@ def best_row(loss, c, q, y, scores, beta, u, new):
     return tau
 
 
-@jit(reductions=True)
+@jit(reductions=True, inline=True)
 def threshold(u, top, guess, kappa, cap, share, limit):
     """tau in (0, top) with kappa sum_j clip(u_j - tau, 0, cap / kappa) = min(share tau, limit).
 

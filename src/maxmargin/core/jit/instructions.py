@@ -108,8 +108,8 @@ def one_by_one() -> None:
     """In a loop that looks numbers up, x[index[k]]: the compiler must not turn it into vector code.
 
     It is no instruction at all, but the compiler does not know. Vector loads from several places (gathers) take longer
-    than loads one by one: with AVX-512 on an Intel Xeon a pass over the scores of imdb took 22 instead of 4.8 ms, of a9a
-    3.4 instead of 0.6 ms, of w8a, whose rows are short, 4.1 instead of 1.3 ms.
+    than loads one by one: with AVX-512 on an Intel Xeon a pass over the scores of imdb took 22 instead of 4.8 ms, of
+    a9a 3.4 instead of 0.6 ms, of w8a, whose rows are short, 4.1 instead of 1.3 ms.
     """
 
 

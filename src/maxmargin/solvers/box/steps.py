@@ -27,7 +27,7 @@ LANE = 64  # a maximum is found lane by lane in vector code; its index then by a
 
 
 class Quarters(NamedTuple):
-    """K = [[first, between], [between', second]], whose rows are put together when they are needed, one after the other.
+    """K = [[first, between], [between', second]], whose rows are put together when they are needed, one by one.
 
     Row i then is at ``places_i``, which is -1 before, and ``filled`` holds how many there are: at least one, before the
     first step. There are no places, and all parts are empty, where K is whole.

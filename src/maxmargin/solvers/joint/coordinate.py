@@ -21,7 +21,7 @@ import numpy as np
 
 from maxmargin.certificates.joint import inside
 from maxmargin.core import limits
-from maxmargin.core.jit import generic, jit, larger
+from maxmargin.core.jit import fetch, generic, jit, larger
 from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows, row_fetch
 from maxmargin.losses.multiclass import JointLoss, best_row, row_terms
 from maxmargin.problems.joint import LinearJoint
@@ -255,7 +255,12 @@ def _visit(terms, order, run, slack, candidates, W, B, random):
     visits = shuffled(order, run, random)
     for at in range(len(visits)):
         i = visits[at]
-        row_fetch(rows, visits[min(at + 1, len(visits) - 1)])
+        later = visits[min(at + 1, len(visits) - 1)]
+        row_fetch(rows, later)
+        for r in range(0, k, 8):
+            fetch(B, later * k + r)
+        for r in range(0, k, 16):
+            fetch(classes, later * k + r)
         c, q, few = costs[i], squares[i], counts[i]
         chosen = classes[i, :few]
         scores, beta, u, new = all_scores[:few], all_beta[:few], all_u[:few], all_new[:few]
@@ -308,7 +313,7 @@ def _scatter(beta, new, chosen, B, i, moved, change):
     return many, largest
 
 
-@jit(reductions=True)
+@jit(reductions=True, inline=True)
 def _narrow(loss, row, u, new, chosen):
     """How many classes stay with the row, and whether it must be visited again. Writes: chosen, those that stay first.
 

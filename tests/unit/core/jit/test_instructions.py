@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin.core.jit import double_power_of_two, jit, larger, power_of_two, smaller
+from maxmargin.core.jit import double_power_of_two, jit, larger, one_by_one, power_of_two, smaller
 
 
 @jit(reductions=True)
@@ -38,3 +38,19 @@ def test_powers_of_two():
     powers(exponents, out, doubles)
     np.testing.assert_array_equal(out, np.ldexp(np.float32(1.0), exponents))
     np.testing.assert_array_equal(doubles, np.ldexp(1.0, 8 * exponents))
+
+
+@jit(reductions=True)
+def looked_up(values, index, x):
+    """sum_k values_k x[index_k], which must not become vector code."""
+    total = 0.0
+    for k in range(len(index)):
+        one_by_one()
+        total += values[k] * x[np.uint64(index[k])]
+    return total
+
+
+def test_sums_of_numbers_that_are_looked_up():
+    rng = np.random.default_rng(0)
+    values, index, x = rng.normal(size=999), rng.integers(0, 50, 999).astype(np.int32), rng.normal(size=50)
+    assert looked_up(values, index, x) == pytest.approx(values @ x[index], rel=1e-12)
