@@ -74,9 +74,20 @@ def test_crashes_are_no_times():
 
 
 def test_limits_of_peers_grow_with_our_time():
-    assert linear.enough_for(0.01) == linear.LEAST_CAP
-    assert linear.enough_for(1.0) == linear.AHEAD
-    assert linear.enough_for(10.0) == pytest.approx(12 * 2 + 4 * 8)
+    times = np.linspace(0.0, 60.0, 601)
+    limits = np.array([linear.enough_for(ours) for ours in times])
+    assert limits[0] == linear.LEAST_CAP
+    assert (np.diff(limits) >= 0.0).all()
+    assert (limits[times > 0.3] / times[times > 0.3]).min() > linear.LONG_AHEAD
+    assert np.abs(np.diff(limits)).max() <= 0.1 * linear.AHEAD + 1e-9
+
+
+def test_data_structures_are_left_out_where_that_is_said():
+    peer = {"seconds": 3.0, "structure": 2.0, "capped": False}
+    ended = {"seconds": 4.0, "capped": True}
+    lines = [{"times": {"maxmargin": {"seconds": 0.5}, "liblinear": one}} for one in (peer, ended)]
+    assert linear.ratios(lines, ["liblinear"]) == [6.0, 8.0]
+    assert linear.ratios(lines, ["liblinear"], structure=False) == [2.0, 8.0]
 
 
 def test_exponents_and_plot(tmp_path):

@@ -35,6 +35,21 @@ from maxmargin.problems.feasible import sums
 print(*sums(np.array([1.0, -3.0])), len(sums.signatures))
 """
 
+LOOKED_UP = """
+import numpy as np
+from numba import njit
+from maxmargin.core.jit import one_by_one
+@njit
+def total(index, x):
+    sum = 0.0
+    for k in index:
+        one_by_one()
+        sum += x[k]
+    return sum
+total(np.zeros(3, np.int64), np.ones(1))
+print(*("asm sideeffect" in code for code in total.inspect_llvm().values()))
+"""
+
 
 def run(script, **environment):
     return subprocess.run(
@@ -67,6 +82,10 @@ def refuse(*args, **kwargs): raise RuntimeError("cannot cache function: no locat
 caching.FunctionCache.__init__ = refuse
 """
     assert run(script + ONE_LOOP, NUMBA_DISABLE_JIT="0", NUMBA_CACHE_DIR=str(tmp_path)) == ["-2.0", "4.0", "1"]
+
+
+def test_the_mark_of_loops_that_stay_scalar_reaches_the_compiler(tmp_path):
+    assert run(LOOKED_UP, NUMBA_DISABLE_JIT="0", NUMBA_CACHE_DIR=str(tmp_path)) == ["True"]
 
 
 def test_the_cache_can_be_switched_off(tmp_path):

@@ -24,9 +24,9 @@ TILE = 512  # 512 x 512 float32 values are 1 MB: a tile stays in the L2 cache be
 # instead of 16.8 ns a value).
 FEW_ROWS = 128
 WIDE = 64
-EXACT_PARTS, LEAST_EXACT = 4, 64  # of such rows: parts, so that threads end together, and rows of a part at least
+EXACT_PARTS, LEAST_EXACT = 4, 64  # of such rows: parts, so that threads end together; the least of a part or block
 FEW_EXACT = 1 << 21  # bytes: up to here the float64 points of rows are made once for all of their tiles
-EXACT_BLOCK = 1 << 20  # bytes of the float64 points of a block of the support: each thread has one
+EXACT_BLOCK = 1 << 20  # bytes of the float64 points of a block of the support, up to 2,048 features: one a thread
 BLOCKS_AT_ONCE = 16  # blocks of the support whose sums over exact values wait to be added in order
 STREAMED_ROWS = 1024  # rows that are computed, used and thrown away between two looks at the clock
 LEFT_PARTS = 4  # parts of the rows that share what is prepared for another one in a product

@@ -80,7 +80,8 @@ class Source:
 
     def exact_bytes(self, rows: int) -> int:
         """Memory of that many points in float64."""
-        stored = self._X.nnz * 1.5 if sparse.issparse(self._X) else math.prod(self._X.shape)  # with its column
+        as_stored = sparse.issparse(self._X) and not self._densify
+        stored = self._X.nnz * 1.5 if as_stored else math.prod(self._X.shape)  # a sparse number with its column
         return int(8 * stored * rows / max(1, self._X.shape[0]))
 
     def score_errors(self, index: Index, sizes: Array, total: float) -> Array:
@@ -95,7 +96,7 @@ class Source:
 
     def keep_exact(self) -> None:
         """Where float64 points take little memory: make all of them, for many small requests. Sets: exact points."""
-        if self.dtype != np.float64 and 8 * math.prod(self._X.shape) <= KEPT_BYTES:
+        if self.dtype != np.float64 and self.exact_bytes(self._X.shape[0]) <= KEPT_BYTES:
             self._exact = self._prepare(self._X, np.float64)
 
     def _dense_pays(self, budget: int) -> bool:

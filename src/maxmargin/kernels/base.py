@@ -37,7 +37,7 @@ class Kernel(ABC):
 
     @property
     def translation_invariant(self) -> bool:
-        """Whether K(x + c, z + c) = K(x, z): such kernels are evaluated on centred data."""
+        """Whether K(x + c, z + c) = K(x, z): such kernels are evaluated on data about their mean, or near it."""
         return False
 
     @property

@@ -11,11 +11,12 @@ from scipy import sparse
 
 from maxmargin.core import rows as storage
 from maxmargin.core import sparsity
+from maxmargin.core.blas import blas_held_for
 from maxmargin.core.rows import Array, CsrRows, DenseRows, Index, Rows
 from maxmargin.core.sparsity import TURNED_WIDTH
 
 CENTRED_ROWS = 1024  # rows that are moved at a time
-NEAR_CENTRE = 1e-3  # of the mean of ||x||^2: a centre this near to zero makes no norm much smaller, only copies
+NEAR_CENTRE = 1e-3  # of the mean of ||x||^2: by no more would moving the rows make that smaller
 
 
 class Points(Protocol):
@@ -140,8 +141,8 @@ def far_centre(X: Any) -> Array | None:
     centre = centre_of(X)
     if centre is None or sparse.issparse(X):
         return centre
-    flat = X.ravel(order="K")  # as it lies in memory: no copy
-    with np.errstate(over="ignore"):
+    flat = X.ravel(order="K")  # as it lies in memory: no copy of a contiguous array
+    with np.errstate(over="ignore"), blas_held_for(flat.size):
         squares = float(flat @ flat) / X.shape[0]
         return None if float(centre @ centre) <= NEAR_CENTRE * squares < np.inf else centre
 

@@ -212,7 +212,7 @@ def best_row(loss, c, q, y, scores, beta, u, new):
     """
     if q <= 0.0:  # a row of zeros: its scores are 0 whatever the weights
         _steepest(loss, c, y, scores, new)
-        u[:] = np.inf
+        u[:] = 0.0
         return 0.0
     kappa, cap, share, limit = 1.0, np.inf, 1.0, np.inf
     if loss.maximum and loss.squared:

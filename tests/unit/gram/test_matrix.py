@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin.gram import Gram
+from maxmargin.gram import Gram, computing
 from maxmargin.gram.budget import Residence
 from maxmargin.kernels import RBF, GramFunction
 
@@ -155,8 +155,12 @@ def test_rows_of_cheap_values_are_stored_when_they_are_asked_for_again(monkeypat
     assert computed == [10 * N, 10 * N, 0]
 
 
+@pytest.mark.parametrize("room", [0, 4000])
 @pytest.mark.parametrize("size", [100, 1500])
-def test_exact_scores_are_the_same_bits_for_every_number_of_threads(size):
+def test_exact_scores_are_the_same_bits_for_every_number_of_threads(size, room, monkeypatch):
+    if room:  # bytes of float64 points: less than all rows take, and blocks of few support vectors
+        monkeypatch.setattr(computing, "FEW_EXACT", room)
+        monkeypatch.setattr(computing, "EXACT_BLOCK", room)
     rng = np.random.default_rng(5)
     X, beta = rng.normal(size=(1500, 5)).astype(np.float32), rng.normal(size=1500)
     beta[size:] = 0.0  # one block of the support, or several

@@ -24,6 +24,15 @@ def test_float32_only_where_its_error_is_small():
     assert Gram(RBF(0.1), far, accuracy=1e-3, budget=1 << 20).dtype == np.float32
 
 
+def test_memory_of_float64_points():
+    wide, _ = helpers.sparse_counts()
+    for data in (X, X.astype(np.float32), sparse.csr_array(np.where(X > 1.0, X, 0.0)), wide):
+        source = Gram(RBF(0.1), data, accuracy=1e-3).values.source
+        rows = source.exact(np.arange(200)).rows
+        taken = rows.values.nbytes if hasattr(rows, "values") else rows.data.nbytes + rows.indices.nbytes
+        assert source.exact_bytes(200) == pytest.approx(taken, rel=0.2)
+
+
 @pytest.mark.large
 def test_sparse_rows_stay_sparse_when_wide():
     S, _ = helpers.sparse_counts()

@@ -40,7 +40,9 @@ def test_products(kind, dtype, scale, monkeypatch):
     np.testing.assert_allclose(design.weighted_product(index, kappa, v), H @ v, atol=1e-10)
     np.testing.assert_allclose(design.column_squares(index, kappa), np.diag(H), atol=1e-10)
     np.testing.assert_allclose(design.squared_norms(), (A**2).sum(axis=1), atol=1e-5 if dtype == np.float32 else 1e-10)
-    assert design.passes > 3.0
+    before = design.passes
+    design.combine(beta)
+    assert design.passes - before == pytest.approx(np.count_nonzero(beta) / len(A))
     assert design.shared(1).passes == 0.0
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from maxmargin.certificates.joint import inside
 from maxmargin.core import limits
 from maxmargin.core.jit import fetch, generic, jit, larger
-from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows, row_fetch
+from maxmargin.core.rows import CACHE_LINE, Array, CsrRows, DenseRows, Rows, row_fetch
 from maxmargin.losses.multiclass import JointLoss, best_row, row_terms
 from maxmargin.problems.joint import LinearJoint
 from maxmargin.problems.sizes import SMALL_ROWS
@@ -30,6 +30,7 @@ from maxmargin.problems.solution import Point, Proof
 from maxmargin.solvers.contract import Options, Solver
 from maxmargin.solvers.linear.coordinate import CALM, STEP_EPOCHS, run_length, shuffled
 
+FETCHED = 64  # multipliers and classes of the next row: of more classes few have multipliers
 STEP_WORK = 100_000_000  # stored entries times classes that one step of the driver may visit: tens of milliseconds
 ROUGH_TOL = 1e-5  # from here on weights are float32 where the rows are
 
@@ -257,9 +258,9 @@ def _visit(terms, order, run, slack, candidates, W, B, random):
         i = visits[at]
         later = visits[min(at + 1, len(visits) - 1)]
         row_fetch(rows, later)
-        for r in range(0, k, 8):
+        for r in range(0, min(k, FETCHED), CACHE_LINE // B.itemsize):
             fetch(B, later * k + r)
-        for r in range(0, k, 16):
+        for r in range(0, min(counts[later], FETCHED), CACHE_LINE // classes.itemsize):
             fetch(classes, later * k + r)
         c, q, few = costs[i], squares[i], counts[i]
         chosen = classes[i, :few]

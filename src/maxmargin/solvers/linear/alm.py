@@ -40,7 +40,8 @@ class ALM(Solver):
         self.problem, self.options = problem, options
         self.sigma = self.first_sigma(problem, start)
         if not start.v.any() and start.beta is None and large_enough(problem, ROWS_A_WEIGHT):
-            start = self._first(problem, options)
+            sample = solved_sample(ALM, problem, options)
+            start = self._after(sample) if sample else start
         self.old = np.zeros(problem.n) if start.beta is None else start.beta.copy()
 
         def fill(z, beta, kappa):
@@ -51,14 +52,13 @@ class ALM(Solver):
         self._updated = 0
         self._judge()
 
-    def _first(self, problem: LinearProblem, options: Options) -> Point:
+    def _after(self, sample: ALM) -> Point:
         """Weights of a sample, and multipliers for all rows at their scores. Sets: sigma.
 
         The weights are good to about 1 / sigma in each score: rows within that of a kink get a multiplier between
         their bounds.
         """
-        sample = solved_sample(ALM, problem, options)
-        self.sigma, v = sample.sigma, sample.point.v
+        problem, self.sigma, v = self.problem, sample.sigma, sample.point.v
         z, beta = problem.design.scores(v), np.empty(problem.n)
         smoothed_multipliers(problem.loss, problem.y, problem.costs, z, 0.5 / self.sigma, beta)
         return Point(v, beta)

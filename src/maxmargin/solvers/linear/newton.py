@@ -1,8 +1,9 @@
 """Newton's method for smooth losses: Hessians by BLAS, exact to quadratic convergence.
 
-Keerthi and DeCoste (2005) and Chapelle (2007) in the primal. Where Hessians cost many passes, early steps see a sample
-of the rows: far from the optimum a rough Hessian gives as good a direction. Cheap ones are those of all rows: a sample
-costs one step more on ijcnn1 and skin_nonskin, and up to two on w8a.
+Keerthi and DeCoste (2005) and Chapelle (2007) in the primal. Many rows start from the solution of a sample of them
+(``sample``). Where Hessians cost many passes, early steps see those of a sample of the rows, too: they give as good a
+direction. Cheap ones are those of all rows: a sample costs one step more on ijcnn1 and skin_nonskin, and up to two on
+w8a.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from maxmargin.solvers.linear.sample import large_enough, solved_sample
 SAMPLE = 16  # rows per weight in the Hessian of the first step, where it is a sample
 GROWTH = 8  # of that sample from step to step
 ROWS_A_WEIGHT = 12.0  # of the sample that gives a start
-EASY = 1.0  # C times the mean of ||x||^2: up to here the norm holds down the weights of a sample of any size
+EASY = 1.0  # bound on C times the mean of ||x||^2: up to here the norm holds down the weights of a sample of any size
 IDLE = 3  # steps in a row that improve nothing: only rounding is left
 
 
@@ -42,9 +43,9 @@ class Newton(Solver):
     @staticmethod
     def _first(problem: LinearProblem, options: Options) -> Array:
         """Weights to start from where there are none: those of a sample, or zero."""
-        if large_enough(problem, ROWS_A_WEIGHT) or (large_enough(problem, 0.0) and _easy(problem)):
-            return solved_sample(Newton, problem, options).point.v
-        return np.zeros(problem.d)
+        enough = large_enough(problem, ROWS_A_WEIGHT) or (large_enough(problem, 0.0) and _easy(problem))
+        sample = solved_sample(Newton, problem, options) if enough else None
+        return sample.point.v if sample else np.zeros(problem.d)
 
     @classmethod
     def refuses(cls, problem: LinearProblem) -> str:

@@ -6,8 +6,9 @@ from scipy import sparse
 
 from maxmargin.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from maxmargin.problems.box import Bias
+from maxmargin.problems.solution import Status
 from maxmargin.solvers import Options, solve
-from maxmargin.solvers.linear import alm, newton
+from maxmargin.solvers.linear import alm, newton, sample
 from maxmargin.solvers.linear.sample import CLOSE, LEAST_ROWS, SPREAD, large_enough, solved_sample
 from tests.linear_helpers import BIASES, data, name_of, problem
 
@@ -43,23 +44,61 @@ def test_a_sample_that_misleads_does_no_harm(loss, monkeypatch):
     assert found.certificate.primal == pytest.approx(expected.certificate.primal, rel=2e-6)
 
 
-def test_a_sample_of_one_class_does_no_harm(monkeypatch):
-    X, y = data(SquaredHinge(), n=ROWS)
-    y[:] = -1.0
-    y[::SPREAD] = 1.0
-    found = solved(problem(X, y, SquaredHinge()), monkeypatch)
+@pytest.mark.parametrize("loss", [SquaredHinge(), Logistic(), Hinge()], ids=name_of)
+@pytest.mark.parametrize("others", [2, SPREAD], ids=["many others", "few others"])
+def test_a_sample_of_one_class_does_no_harm(loss, others, monkeypatch):
+    """The logistic loss of one class has no best bias: such a sample is not solved, and not used."""
+    X, y = data(loss, n=ROWS)
+    y[:] = 1.0
+    y[::others] = -1.0
+    y[SPREAD // 2 :: SPREAD] = 1.0
+    found = solved(problem(X, y, loss), monkeypatch)
+    expected = solved(problem(X, y, loss), monkeypatch, sampled=False)
+    assert found.status is Status.CONVERGED
     assert found.certificate.relative_gap <= 1e-6
+    assert found.iterations <= expected.iterations + 3
+
+
+def test_classes_that_alternate_are_both_in_the_sample():
+    rows = np.arange(SPREAD // 2, ROWS, SPREAD)
+    for classes in range(2, SPREAD):
+        assert len(np.unique(rows % classes)) == classes
+
+
+@pytest.mark.parametrize(("solver", "loss"), [(newton.Newton, SquaredHinge()), (alm.ALM, Hinge())], ids=["newton", "alm"])
+def test_samples_of_samples(solver, loss, monkeypatch):
+    X, y = data(loss, n=ROWS)
+    monkeypatch.setattr(sample, "LEAST_ROWS", 50)
+    machine, seen = problem(X, y, loss), []
+    whole = sample.solved_sample
+
+    def watched(*told):
+        seen.append(told[1].n)
+        return whole(*told)
+
+    for module in (alm, newton):
+        monkeypatch.setattr(module, "solved_sample", watched)
+        monkeypatch.setattr(module, "ROWS_A_WEIGHT", 1.0)
+    found = solve(machine, Options(tol=1e-6), solver.name)
+    assert found.certificate.relative_gap <= 1e-6
+    assert seen == [ROWS, LEAST_ROWS]
+
+
+def test_few_steps_are_steps_over_all_rows():
+    X, y = data(SquaredHinge(), n=ROWS)
+    found = solve(problem(X, y, SquaredHinge()), Options(tol=1e-6, max_iter=0), "newton")
+    assert not found.point.v.any()
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_the_sample_has_the_objective_of_all_rows(convert):
     X, y = data(SquaredHinge(), n=ROWS)
     machine = problem(convert(X), y, SquaredHinge(), Bias.REGULARIZED, C=0.5)
-    sample = solved_sample(newton.Newton, machine, Options())
-    assert sample.problem.n == LEAST_ROWS
-    assert sample.problem.costs.sum() == pytest.approx(machine.costs.sum())
-    assert sample.optimality_error <= CLOSE
-    assert 0.0 < machine.passes == sample.problem.passes / SPREAD
+    found = solved_sample(newton.Newton, machine, Options())
+    assert found.problem.n == LEAST_ROWS
+    assert found.problem.costs.sum() == pytest.approx(machine.costs.sum())
+    assert found.optimality_error <= CLOSE
+    assert 0.0 < machine.passes == found.problem.passes / SPREAD
 
 
 def test_a_given_start_is_taken():

@@ -106,7 +106,7 @@ def pair(n, m, run=rough.solve_pair):
     K = RBF(0.3)(rows).astype(np.float32)
     sides = Sides(*(box_of(Hinge(), sign * ones, ones, True) for sign in (1.0, -1.0)))
     classes = Classes(np.array([0, n, n + m]), ones, sides, np.empty(0), np.empty(0, np.int64))
-    memory = np.full(n * m + (n + m) ** 2, np.nan, np.float32)
+    memory = np.full((n + m) ** 2, np.nan, np.float32)
     within = K[:n, :n].copy(), K[n:, n:].copy()
     return K, run(within, K[:n, n:].copy(), memory, (0, 1), classes, 1e-4)
 
