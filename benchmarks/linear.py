@@ -83,10 +83,10 @@ class Peer:
             self.close()
             self._start()
             return answer
-        made = answer.get("structure", 0.0)
-        if made:
+        made = answer.get("structure")
+        if made is not None:  # a tiny fit says nothing of it
             self._structure = 2.0 * made
-        return answer if answer["seconds"] - made <= cap else None
+        return answer if answer["seconds"] - (made or 0.0) <= cap else None
 
     def close(self) -> None:
         """End the process."""
