@@ -12,6 +12,7 @@ from maxmargin.solvers.linear import alm, newton, sample
 from maxmargin.solvers.linear.sample import CLOSE, LEAST_ROWS, SPREAD, large_enough, solved_sample
 from tests.linear_helpers import BIASES, data, name_of, problem
 
+pytestmark = pytest.mark.large  # some 17,000 rows each
 ROWS = SPREAD * LEAST_ROWS
 LOSSES = [SquaredHinge(), Logistic(), Hinge(), EpsilonInsensitive(0.5)]
 
