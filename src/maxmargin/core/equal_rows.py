@@ -94,11 +94,17 @@ def _multipliers(count: int) -> Array:
 
 
 def _bits(X: Any) -> Rows:
-    """Rows with their numbers as unsigned integers; adding zero, where there is one, makes -0.0 and 0.0 the same."""
+    """Rows with their numbers as unsigned integers; where there is a -0.0, adding zero makes it 0.0.
+
+    Only then: a copy of w8a as a dense array is 60 MB of new memory (15 ms, and 50 to 300 in the first fit).
+    """
     rows = storage.rows_of(X, X.dtype)
     values = rows.values if isinstance(rows, DenseRows) else rows.data
-    zeros = any((part == 0).any() for part in np.array_split(values, 1 + values.size // CHECKED_AT_ONCE))
-    bits = (values + values.dtype.type(0) if zeros else values).view(np.uint32 if values.itemsize == 4 else np.uint64)
+    unsigned = np.dtype(f"u{values.itemsize}")
+    negative_zero = unsigned.type(1 << (8 * values.itemsize - 1))
+    parts = np.array_split(values.view(unsigned), 1 + values.size // CHECKED_AT_ONCE)
+    zeros = any((part == negative_zero).any() for part in parts)
+    bits = (values + values.dtype.type(0) if zeros else values).view(unsigned)
     return read_only(DenseRows(bits) if isinstance(rows, DenseRows) else rows._replace(data=bits))
 
 

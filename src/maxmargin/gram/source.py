@@ -123,7 +123,7 @@ class Source:
 
     def _try(self, form: Any, sparsely: bool, accuracy: float) -> bool:
         """Whether these float32 points are good enough. Sets: points, centre, float32_errors."""
-        self.points, self._centre = self.kernel.roughly_placed(form, sparsely)
+        self.points, self._centre = self.kernel.roughly_placed(form, accuracy, sparsely)
         self.float32_errors = self.kernel.float32_errors(self.points)
         return self.float32_errors is not None and float32_serves(self.float32_errors, accuracy)
 

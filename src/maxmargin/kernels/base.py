@@ -21,6 +21,7 @@ from maxmargin.kernels.points import Points, as_objects, far_centre, holds_objec
 # Relative error of kernel values from which on they are worked out by differences. Points whose float32 values serve
 # a tolerance of 1e-3 have errors below 2e-12 in float64, so what is fast stays fast.
 CANCELLATION = 4e-12
+STAYING_SHARE = 0.01  # of the accuracy asked for: rows with smaller errors are not moved
 
 
 class Kernel(ABC):
@@ -94,10 +95,11 @@ class Kernel(ABC):
             return points, centre
         return replace(vectors(X, np.float64), cancels=True), None
 
-    def roughly_placed(self, X: Any, sparsely: bool = True) -> tuple[Points, Array | None]:
+    def roughly_placed(self, X: Any, accuracy: float = 0.0, sparsely: bool = True) -> tuple[Points, Array | None]:
         """The points of ``X`` in float32, and the centre from which they and all others are seen.
 
-        That is the usual row, which leaves sparse ones, where these pay and ``sparsely`` allows it; else their mean.
+        That is the usual row, which leaves sparse ones, where these pay and ``sparsely`` allows it; else their mean,
+        None where they may stay where they are: near it, or with errors far below ``accuracy`` as they are.
         """
         if not (self.translation_invariant and X.shape[0]):
             return self.prepare(X, np.float32), None
@@ -105,6 +107,11 @@ class Kernel(ABC):
         if usual is not None:
             return self.prepare(sparse_rows(X, usual), np.float32), usual
         centre = far_centre(X)
+        if centre is not None and isinstance(X, np.ndarray) and X.dtype == np.float32:
+            points = self.prepare(X, np.float32)
+            errors = self.float32_errors(points)
+            if errors is not None and errors.max() <= STAYING_SHARE * accuracy:
+                return points, None  # moved rows would be a copy of all of them
         return self.prepare(X, np.float32, centre), centre
 
     def float64_error(self, A: Any) -> float:

@@ -7,19 +7,27 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_X_y
 
 from maxmargin import SVC, LinearSVR
-from maxmargin.checks.plain import are_plain_labels, are_plain_numbers, is_plain
+from maxmargin.checks.plain import are_plain_labels, are_plain_numbers, plain_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 3))
 CSR = sparse.csr_array(np.where(X > 0, X, 0.0))
 PLAIN = [X, X.astype(np.float32), X[:1], X[:, :1].copy(), CSR, CSR.astype(np.float32), sparse.csr_matrix(CSR)]
-OTHERS = {
+COPIED = {
     "Fortran order": np.asfortranarray(X),
+    "Fortran order, float32": np.asfortranarray(X, np.float32),
     "columns": X[:, ::2],
-    "integers": np.ones((4, 2), int),
+    "rows backwards": X[::-1],
+    "integers": np.arange(8).reshape(4, 2),
+    "bytes in Fortran order": np.asfortranarray(np.arange(8, dtype=np.uint8).reshape(4, 2)),
+    "truth values": X > 0,
+}
+OTHERS = {
     "half precision": X.astype(np.float16),
     "other byte order": X.astype(">f8"),
     "one dimension": X[0],
+    "integers in one dimension": np.arange(4),
+    "integers without rows": np.ones((0, 2), int),
     "no rows": X[:0],
     "no features": X[:, :0],
     "NaN": np.where(X > 1, np.nan, X),
@@ -38,21 +46,34 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("rows", PLAIN, ids=lambda rows: f"{rows.dtype} {rows.shape}")
-def test_plain_rows_are_what_validation_makes_of_them(rows):
-    assert is_plain(rows)
+def validated(rows):
+    """Rows as scikit-learn's validation makes them."""
     y = np.zeros(rows.shape[0])
-    checked, _ = check_X_y(rows, y, dtype=(np.float64, np.float32), order="C", accept_sparse="csr")
-    assert checked is rows
+    return check_X_y(rows, y, dtype=(np.float64, np.float32), order="C", accept_sparse="csr")[0]
+
+
+@pytest.mark.parametrize("rows", PLAIN, ids=lambda rows: f"{rows.dtype} {rows.shape}")
+def test_plain_rows_are_not_copied(rows):
+    assert plain_rows(rows) is rows
+    assert validated(rows) is rows
+
+
+@pytest.mark.parametrize("name", COPIED)
+def test_other_layouts_are_copied_as_by_validation(name):
+    rows, expected = plain_rows(COPIED[name]), validated(COPIED[name])
+    assert rows.dtype == expected.dtype
+    assert rows.flags.c_contiguous
+    assert not np.shares_memory(rows, COPIED[name])
+    np.testing.assert_array_equal(rows, expected)
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_what_validation_would_change_or_refuse_is_not_plain(name):
-    assert not is_plain(OTHERS[name])
+def test_what_validation_would_change_or_refuse_is_left_to_it(name):
+    assert plain_rows(OTHERS[name]) is None
 
 
 def test_a_sum_that_overflows_is_left_to_validation():
-    assert not is_plain(np.full((4, 2), 1e308))
+    assert plain_rows(np.full((4, 2), 1e308)) is None
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,19 @@ def test_both_ways_find_the_same_groups(dtype, seed):
             assert all(found.group[first] == g for g, first in enumerate(found.first))
 
 
+@pytest.mark.parametrize("store", STORES)
+def test_only_a_negative_zero_costs_a_copy(store):
+    X = np.array([[1.0, 0.0], [0.0, -2.0]])
+    plain, negative = store(X), store(X.copy())
+    (negative.data if sparse.issparse(negative) else negative).flat[1] = -0.0
+    for rows, copied in ((plain, False), (negative, True)):
+        bits = equal_rows._bits(rows)
+        values, given = (bits.data, rows.data) if sparse.issparse(rows) else (bits.values, rows)
+        assert np.shares_memory(values, given) != copied
+        np.testing.assert_array_equal(values.view(np.float64), given)
+        assert not np.signbit(values.view(np.float64)[values.view(np.float64) == 0]).any()
+
+
 def test_equal_hashes_of_different_rows_are_told_apart(monkeypatch):
     monkeypatch.setattr(equal_rows, "_multipliers", lambda count: np.zeros(count, np.uint64))
     X = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])

@@ -24,6 +24,18 @@ def test_float32_only_where_its_error_is_small():
     assert Gram(RBF(0.1), far, accuracy=1e-3, budget=1 << 20).dtype == np.float32
 
 
+def test_rows_are_moved_only_where_their_values_gain_by_it():
+    rows = np.random.default_rng(3).random((2500, 4), np.float32)  # half a unit from the origin
+    exact = rows[:300].astype(np.float64)
+    for gamma, stays in ((0.01, True), (10.0, False)):
+        source = Gram(RBF(gamma), rows, accuracy=1e-3, budget=1 << 20).values.source
+        assert np.shares_memory(source.points.rows.values, rows) == stays
+        some, K = source.points.take(slice(300)), RBF(gamma)(exact)
+        assert (np.abs(source.kernel.block(some, some) - K) <= source.float32_errors[:300, None] * K).all()
+        np.testing.assert_allclose(source.kernel.block(*[source.exact(np.arange(300))] * 2), K, rtol=1e-13)
+    assert not np.shares_memory(Gram(RBF(0.01), rows, accuracy=1e-5).values.source.points.rows.values, rows)
+
+
 def test_memory_of_float64_points():
     wide, _ = helpers.sparse_counts()
     for data in (X, X.astype(np.float32), sparse.csr_array(np.where(X > 1.0, X, 0.0)), wide):
