@@ -343,6 +343,16 @@ def test_a_warm_start_that_is_interrupted_keeps_its_start():
     assert len(machine.support_) == support
 
 
+def test_a_warm_start_does_not_trust_an_array_that_was_changed():
+    X, y = helpers.overlapping(1500)
+    given, kept = X.astype(np.float32), X.astype(np.float32)
+    machine = SVC(gamma=0.01, warm_start=True).fit(given, y)
+    given[:] = given[::-1].copy()
+    machine.fit(kept, y)
+    beta, K = machine.dual_coef_[0], RBF(0.01)(machine.support_vectors_.astype(np.float64))
+    np.testing.assert_allclose(machine.certificate_.dual, np.abs(beta).sum() - 0.5 * beta @ K @ beta, rtol=1e-6)
+
+
 def test_results_do_not_depend_on_n_jobs_with_a_small_budget():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4500, 5))

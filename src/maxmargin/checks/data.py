@@ -10,7 +10,7 @@ from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from maxmargin.checks.plain import are_plain_labels, are_plain_numbers, has_seen_such, plain_rows
+from maxmargin.checks.plain import are_plain_labels, are_plain_numbers, has_seen_such, plain_rows, shape_of_array
 from maxmargin.checks.transaction import OF_VALIDATION, note_features
 from maxmargin.core.rows import Array
 from maxmargin.kernels.choice import Takes
@@ -24,10 +24,12 @@ DENSE_OF_ANY_NUMBERS: Layout = DENSE | {"dtype": "numeric"}
 
 def training_data(estimator: Any, X: Any, y: Any, takes: Takes = Takes.VECTORS) -> tuple[Any, Array]:
     """X as rows and y as one label per row."""
-    plain = plain_rows(X) if takes is Takes.VECTORS else None
-    if plain is not None and are_plain_labels(y, plain.shape[0]):
-        note_features(estimator, plain)
-        return plain, y
+    shape = shape_of_array(X)
+    if takes is Takes.VECTORS and shape and are_plain_labels(y, shape[0]):
+        plain = plain_rows(X)
+        if plain is not None:
+            note_features(estimator, plain)
+            return plain, y
     rows, y = _pairs(estimator, X, y, takes)
     check_classification_targets(y)
     return rows, np.asarray(y)
@@ -37,10 +39,12 @@ def regression_data(
     estimator: Any, X: Any, y: Any, takes: Takes = Takes.VECTORS, reset: bool = True
 ) -> tuple[Any, Array]:
     """X as rows and y as one finite number per row. Without ``reset`` X must have the features seen before."""
-    plain = plain_rows(X) if reset and takes is Takes.VECTORS else None
-    if plain is not None and are_plain_numbers(y, plain.shape[0]):
-        note_features(estimator, plain)
-        return plain, y
+    shape = shape_of_array(X)
+    if reset and takes is Takes.VECTORS and shape and are_plain_numbers(y, shape[0]):
+        plain = plain_rows(X)
+        if plain is not None:
+            note_features(estimator, plain)
+            return plain, y
     rows, y = _pairs(estimator, X, y, takes, reset, y_numeric=True)
     y = np.asarray(y, np.float64)
     assert_all_finite(y, input_name="y")
@@ -67,7 +71,7 @@ def _pairs(estimator: Any, X: Any, y: Any, takes: Takes, reset: bool = True, **t
 
 def unlabelled_training_data(estimator: Any, X: Any, takes: Takes) -> Any:
     """X as rows of a fit that has no targets."""
-    plain = plain_rows(X) if takes is Takes.VECTORS else None
+    plain = plain_rows(X) if takes is Takes.VECTORS and shape_of_array(X) else None
     if plain is not None:
         note_features(estimator, plain)
         return plain
@@ -113,9 +117,11 @@ def unlabelled_data(estimator: Any, X: Any, reset: bool, layout: Layout | None =
 
 def prediction_data(estimator: Any, X: Any, takes: Takes = Takes.VECTORS) -> Any:
     """X of the kind that the estimator was fitted on."""
-    plain = plain_rows(X) if takes is Takes.VECTORS else None
-    if plain is not None and has_seen_such(estimator, plain):
-        return plain
+    shape = shape_of_array(X)
+    if takes is Takes.VECTORS and shape and has_seen_such(estimator, shape[1]):
+        plain = plain_rows(X)
+        if plain is not None:
+            return plain
     if takes is Takes.OBJECTS and holds_objects(X):
         return as_objects(X)
     if takes is Takes.VALUES:

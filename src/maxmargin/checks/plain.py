@@ -15,28 +15,31 @@ from scipy import sparse
 
 from maxmargin.core.rows import Array
 
+CSR = (sparse.csr_array, sparse.csr_matrix)
 FEW_ROWS = 20  # beyond, scikit-learn warns of labels half of which are different
 
 
+def shape_of_array(X: Any) -> tuple[int, int] | None:
+    """Rows and columns of an array or CSR matrix with both; None for anything else, subclasses too.
+
+    This and the targets come first: what validation is asked for in the end should not have been copied here.
+    """
+    is_array = type(X) in (np.ndarray, *CSR) and X.ndim == 2 and min(X.shape) > 0
+    return X.shape if is_array else None
+
+
 def plain_rows(X: Any) -> Any | None:
-    """What validation would make of an array or CSR matrix that leaves no doubt; None where it has to be asked.
+    """What validation would make of an array or CSR matrix of two dimensions; None where it has to be asked.
 
     Finite rows stay as they are in C order, or CSR in canonical format with 32-bit indices; others are copied into C
     order, integers as float64.
     """
-    if type(X) in (sparse.csr_array, sparse.csr_matrix):
+    if type(X) in CSR:
         narrow = X.indices.dtype == X.indptr.dtype == np.int32
-        return X if narrow and _is_finite(X, X.data) and X.has_canonical_format else None
-    if type(X) is not np.ndarray:
-        return None
-    if X.ndim == 2 and X.dtype.kind in "iub" and X.size:
+        return X if narrow and _are_finite(X.data) and X.has_canonical_format else None
+    if X.dtype.kind in "iub":
         return np.ascontiguousarray(X, np.float64)
-    return np.ascontiguousarray(X) if _is_finite(X, X) else None
-
-
-def _is_finite(X: Any, values: Array) -> bool:
-    """Whether X has two dimensions, and finite ``values`` in single or double precision."""
-    return X.ndim == 2 and X.dtype in (np.float64, np.float32) and min(X.shape) > 0 and _are_finite(values)
+    return np.ascontiguousarray(X) if _are_finite(X) else None
 
 
 def are_plain_labels(y: Any, n: int) -> bool:
@@ -51,13 +54,18 @@ def are_plain_numbers(y: Any, n: int) -> bool:
     return type(y) is np.ndarray and y.shape == (n,) and y.dtype == np.float64 and _are_finite(y)
 
 
-def has_seen_such(estimator: Any, X: Array) -> bool:
+def has_seen_such(estimator: Any, width: int) -> bool:
     """Whether the fit saw rows without names, of this width."""
     seen = vars(estimator)
-    return seen.get("n_features_in_") == X.shape[1] and "feature_names_in_" not in seen
+    return seen.get("n_features_in_") == width and "feature_names_in_" not in seen
 
 
 def _are_finite(values: Array) -> bool:
-    """Whether the sum is, which no entry may then spoil; a sum may overflow all the same."""
+    """Whether these are numbers in single or double precision whose sum is finite, which no entry may then spoil.
+
+    A sum may overflow all the same.
+    """
+    if values.dtype not in (np.float64, np.float32):
+        return False
     with np.errstate(over="ignore", invalid="ignore"):
         return math.isfinite(values.sum())

@@ -35,7 +35,7 @@ class Source:
     """
 
     def __init__(self, kernel: Kernel, X: Any, accuracy: float, budget: int) -> None:
-        self.kernel, self._X = kernel, X
+        self.kernel, self.X = kernel, X
         self._densify = self._dense_pays(budget)
         self.float32_errors: Array | None = None
         self.dtype = np.dtype(np.float32 if accuracy > 0 and X.shape[0] > SMALL_ROWS else np.float64)
@@ -76,13 +76,13 @@ class Source:
     def exact(self, index: Index) -> Points:
         """Points in float64 at ``index``, from the user's own data where the tiles are float32."""
         known = self.points if self.dtype == np.float64 else self._exact
-        return self._prepare(self._X[index], np.float64) if known is None else known.take(index)
+        return self._prepare(self.X[index], np.float64) if known is None else known.take(index)
 
     def exact_bytes(self, rows: int) -> int:
         """Memory of that many points in float64."""
-        as_stored = sparse.issparse(self._X) and not self._densify
-        stored = self._X.nnz * 1.5 if as_stored else math.prod(self._X.shape)  # a sparse number with its column
-        return int(8 * stored * rows / max(1, self._X.shape[0]))
+        as_stored = sparse.issparse(self.X) and not self._densify
+        stored = self.X.nnz * 1.5 if as_stored else math.prod(self.X.shape)  # a sparse number with its column
+        return int(8 * stored * rows / max(1, self.X.shape[0]))
 
     def score_errors(self, index: Index, sizes: Array, total: float) -> Array:
         """By how much scores of the points at ``index`` may be off, which float32 kernel values sum up to.
@@ -96,11 +96,11 @@ class Source:
 
     def keep_exact(self) -> None:
         """Where float64 points take little memory: make all of them, for many small requests. Sets: exact points."""
-        if self.dtype != np.float64 and self.exact_bytes(self._X.shape[0]) <= KEPT_BYTES:
-            self._exact = self._prepare(self._X, np.float64)
+        if self.dtype != np.float64 and self.exact_bytes(self.X.shape[0]) <= KEPT_BYTES:
+            self._exact = self._prepare(self.X, np.float64)
 
     def _dense_pays(self, budget: int) -> bool:
-        X = self._X
+        X = self.X
         if not sparse.issparse(X):
             return False
         return narrow(storage.rows_of(X, X.dtype)) and 8 * X.shape[0] * X.shape[1] <= max(budget // 4, 1 << 20)
@@ -113,7 +113,7 @@ class Source:
 
     def _float32_serves(self, accuracy: float) -> bool:
         """Whether float32 points are good enough, sparse ones or at least dense ones. Sets: what ``_try`` sets."""
-        form = self._form(self._X)
+        form = self._form(self.X)
         if self._try(form, True, accuracy):
             return True
         became_sparse = isinstance(self.points, Vectors) and sparse.issparse(form) != isinstance(

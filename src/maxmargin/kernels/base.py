@@ -38,7 +38,7 @@ class Kernel(ABC):
 
     @property
     def translation_invariant(self) -> bool:
-        """Whether K(x + c, z + c) = K(x, z): such kernels are evaluated on data about their mean, or near it."""
+        """Whether K(x + c, z + c) = K(x, z): such kernels may be evaluated on moved data."""
         return False
 
     @property
@@ -107,7 +107,7 @@ class Kernel(ABC):
         if usual is not None:
             return self.prepare(sparse_rows(X, usual), np.float32), usual
         centre = far_centre(X)
-        if centre is not None and isinstance(X, np.ndarray) and X.dtype == np.float32:
+        if centre is not None and accuracy > 0 and isinstance(X, np.ndarray) and X.dtype == np.float32:
             points = self.prepare(X, np.float32)
             errors = self.float32_errors(points)
             if errors is not None and errors.max() <= STAYING_SHARE * accuracy:

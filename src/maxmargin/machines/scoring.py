@@ -142,7 +142,7 @@ class VectorScorer(Scorer):
 
     def _rough(self) -> tuple[Vectors | None, Array | None]:
         """The support vectors in float32, where that has an error bound, and from where they are seen."""
-        points, centre = self.kernel.roughly_placed(self._form(self.vectors), self.expansion.tol)
+        points, centre = self.kernel.roughly_placed(self._form(self.vectors))
         if not isinstance(points, Vectors) or self.kernel.float32_errors(points) is None:
             return None, None
         return points, centre

@@ -31,7 +31,10 @@ class KeptRows(NamedTuple):
     def serves(self, kernel: Kernel, X: Any, accuracy: float, budget: float, segments: tuple[slice, ...]) -> bool:
         """Whether another fit would compute the same values, and is allowed as much memory."""
         same = (kernel, accuracy, segments) == (self.gram.kernel, self.accuracy, self.segments)
-        return same and self.budget <= budget and fingerprint(X) == self.mark
+        if not (same and self.budget <= budget and fingerprint(X) == self.mark):
+            return False
+        own = self.gram.values.source.X  # may be an array of the caller, who has changed it since
+        return own is X or fingerprint(own) == self.mark
 
     def release(self) -> None:
         """Give all memory back to the pool."""

@@ -7,7 +7,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_X_y
 
 from maxmargin import SVC, LinearSVR
-from maxmargin.checks.plain import are_plain_labels, are_plain_numbers, plain_rows
+from maxmargin.checks import data
+from maxmargin.checks.plain import are_plain_labels, are_plain_numbers, plain_rows, shape_of_array
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 3))
@@ -69,11 +70,34 @@ def test_other_layouts_are_copied_as_by_validation(name):
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_validation_would_change_or_refuse_is_left_to_it(name):
-    assert plain_rows(OTHERS[name]) is None
+    assert shape_of_array(OTHERS[name]) is None or plain_rows(OTHERS[name]) is None
 
 
 def test_a_sum_that_overflows_is_left_to_validation():
     assert plain_rows(np.full((4, 2), 1e308)) is None
+
+
+@pytest.mark.parametrize("name", COPIED)
+def test_what_is_validated_in_the_end_was_not_copied_before(name, monkeypatch):
+    rows = COPIED[name]
+    n = len(rows)
+    monkeypatch.setattr(data, "plain_rows", lambda X: pytest.fail("copied"))
+    checked, y = data.training_data(SVC(), rows, np.array(["a", "b"] * (n // 2)))
+    np.testing.assert_array_equal(checked, validated(rows))
+    data.regression_data(LinearSVR(), rows, [0.5] * n)
+    seen = SVC()
+    seen.n_features_in_, seen.feature_names_in_ = rows.shape[1], np.array(["a", "b", "c"])[: rows.shape[1]]
+    with pytest.warns(UserWarning, match="feature names"):
+        data.prediction_data(seen, rows)
+
+
+@pytest.mark.parametrize("name", COPIED)
+def test_a_machine_takes_all_layouts(name):
+    rows = COPIED[name]
+    y = np.arange(len(rows)) % 2
+    machine = SVC(gamma=0.5).fit(rows, y)
+    expected = SVC(gamma=0.5).fit(validated(rows), y)
+    np.testing.assert_array_equal(machine.decision_function(rows), expected.decision_function(validated(rows)))
 
 
 @pytest.mark.parametrize(
