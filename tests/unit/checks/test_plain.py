@@ -82,7 +82,7 @@ def test_what_is_validated_in_the_end_was_not_copied_before(name, monkeypatch):
     rows = COPIED[name]
     n = len(rows)
     monkeypatch.setattr(data, "plain_rows", lambda X: pytest.fail("copied"))
-    checked, y = data.training_data(SVC(), rows, np.array(["a", "b"] * (n // 2)))
+    checked, _ = data.training_data(SVC(), rows, np.array(["a", "b"] * (n // 2)))
     np.testing.assert_array_equal(checked, validated(rows))
     data.regression_data(LinearSVR(), rows, [0.5] * n)
     seen = SVC()
