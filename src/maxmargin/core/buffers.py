@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.pages import allocation, forget_pages
 from maxmargin.core.rows import CACHE_LINE, Array
 
 POOLED = 1 << 20  # bytes from which memory is worth keeping
@@ -62,9 +63,7 @@ class Buffers:
         """Let the memory of an array from ``take`` be used again."""
         if array.nbytes < POOLED or not CAN_MARK:
             return
-        memory = array
-        while isinstance(memory.base, np.ndarray):
-            memory = memory.base
+        memory = allocation(array)
         with self._lock:
             self._free = sorted([*self._free, memory], key=len)[-MOST:]
 
@@ -76,6 +75,7 @@ class Buffers:
         """Nobody works now: the system may take what lies here."""
         with self._lock:
             for memory in self._free:
+                forget_pages(memory)
                 _mark_free(memory)
 
 
@@ -93,7 +93,9 @@ def _fresh(size: int) -> Array:
         if problem.errno != errno.ENOMEM:
             raise
         raise MemoryError(f"{size / 2**20:.0f} MB for kernel values cannot be allocated") from problem
-    return np.frombuffer(pages, np.uint8)
+    memory = np.frombuffer(pages, np.uint8)
+    forget_pages(memory)
+    return memory
 
 
 def _mark_free(memory: Array) -> None:

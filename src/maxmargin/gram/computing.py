@@ -109,18 +109,24 @@ class KernelValues:
 
     # --- squares and blocks ------------------------------------------------------------------------------------------
 
-    def fill_square(self, K: Array, rows: Array | slice, begin: int = 0) -> None:
-        """K among ``rows`` from place ``begin`` on, each pair of tiles computed once. Writes: K."""
+    def fill_square(self, K: Array, rows: Array | slice, begin: int = 0, border: bool = False) -> None:
+        """K among ``rows`` from place ``begin`` on, each pair of tiles computed once. Writes: K.
+
+        With ``border`` also between these rows and those before them, both ways.
+        """
         index = self.index[rows]
-        end, side = len(index), self._side(len(index) - begin)
-        parts = [slice(a, min(a + side, end)) for a in range(begin, end, side)]
+        end, side = len(index), self._side(len(index))
+        first = 0 if border else begin
+        starts = [*range(first, begin, side), *range(begin, end, side)]
+        parts = [slice(a, min(a + side, begin if a < begin else end)) for a in starts]
         points = [self.source.points.take(_as_slice(index[part])) for part in parts]
 
         def tile(corner: tuple[int, int]) -> None:
             a, b = corner
             place_both(self.tile(points[a], points[b]), K, parts[a].start, parts[b].start)
 
-        corners = [(a, b) for a in range(len(parts)) for b in range(a, len(parts))]
+        fresh = [b for b, part in enumerate(parts) if part.start >= begin]
+        corners = [(a, b) for b in fresh for a in range(b + 1)]
         with self.counted(sum(len(points[a]) * len(points[b]) for a, b in corners)):
             thread_map(tile, corners, self.n_jobs)
 

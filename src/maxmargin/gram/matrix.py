@@ -23,7 +23,7 @@ from maxmargin.gram.computing import KernelValues, PairTiles, in_parts
 from maxmargin.gram.loans import Loans
 from maxmargin.gram.sharing import SharedBlocks
 from maxmargin.gram.source import Source
-from maxmargin.gram.store import SUM_ROWS, RowCounters, RowStore, Sums
+from maxmargin.gram.store import SUM_ROWS, Keeping, RowCounters, RowStore, Sums
 from maxmargin.gram.tiles import gather, gather_into, mirror
 from maxmargin.gram.timing import Rate
 from maxmargin.gram.view import View
@@ -34,7 +34,8 @@ from maxmargin.problems.definiteness import Definiteness
 
 FLOAT64_FACTOR = 4.0  # the price of a float64 kernel value in float32 ones, for time limits: rather too high
 PICK_NS = 3.0  # picking single values from stored rows takes about this long: cheaper ones are computed again
-CHEAP_NS = 1.0  # rows of cheaper values are stored when asked for again: new memory costs more (ARCHITECTURE.md)
+CHEAP_NS = 1.0  # rows of cheaper values are stored when they are asked for again
+DEAR_NS = 3.0  # float32 rows of cheaper values are stored when computing them again has cost as much
 SUM_SECONDS = 3e-10  # of adding a stored value to a sum, until it is measured
 
 
@@ -223,8 +224,11 @@ class Gram:
             return K
         if older is not None and known:
             in_parts(lambda a, b: gather(older, places, places, K, a, b), known, self.n_jobs)
+        if known and self._store is not None and self.value_ns > PICK_NS:
             self._fill_between(K, rows, known)
-        self._values.fill_square(K, rows, known)
+            self._values.fill_square(K, rows, known)
+        else:
+            self._values.fill_square(K, rows, known, border=True)
         return K
 
     def rearranged(self, K: Array, order: Array) -> Array:
@@ -234,11 +238,8 @@ class Gram:
         return out
 
     def _fill_between(self, K: Array, rows: Array, known: int) -> None:
-        """K between the first ``known`` rows and the others, both ways. Writes: K."""
-        n, others = len(rows), rows[known:]
-        slots = np.full(known, -1)
-        if self._store is not None and self.value_ns > PICK_NS:
-            slots = self._store.slot_of[rows[:known]]
+        """K between the first ``known`` rows and the others, both ways, from stored rows where there are. Writes: K."""
+        n, others, slots = len(rows), rows[known:], self._rows().slot_of[rows[:known]]
         held, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
         if len(held):
             values, found = self._rows().values, slots[held]
@@ -290,7 +291,9 @@ class Gram:
             self._values.add_rows(rows[~held], weights[~held], sums)
             return
         missing, rest, wanted = store.missing(rows), weights[~held], np.broadcast_to(keep, rows.shape)[~held]
-        pays = np.flatnonzero(self._worth_storing(missing, wanted))[: store.capacity - int(np.count_nonzero(held))]
+        wanted = wanted | (self._shared is not None)  # other pairs of classes will want them
+        pays = np.flatnonzero(store.worth_storing(missing, wanted, self._keeping, self.value_ns))
+        pays = pays[: max(0, store.allowed - int(np.count_nonzero(held)))]
         if self._shared is not None and len(pays):
             self._add_stored(self._store_rows(missing[pays]), rest[pays], sums)
             missing, rest, pays = np.delete(missing, pays), np.delete(rest, pays), NO_ROWS
@@ -299,12 +302,14 @@ class Gram:
         self._values.add_rows(missing, rest, sums, store.values, slots)
         store.publish(missing[pays], slots[pays])
 
-    def _worth_storing(self, rows: Array, wanted: Array) -> Array:
-        """Which of ``rows`` to store, where a solver says which of them it may want again."""
+    @property
+    def _keeping(self) -> Keeping:
+        """When rows are stored. Memory costs more than cheap values, but pairs share rows, and proofs of float64 do."""
         if not self.hesitant:
-            return np.ones(len(rows), bool)
-        wanted = wanted | (self._shared is not None)  # other pairs of classes will want them
-        return wanted & self._rows().asked_again(rows) if self.value_ns <= CHEAP_NS else wanted
+            return Keeping.ALL
+        if self.value_ns < DEAR_NS and self.dtype == np.float32 and self._shared is None:
+            return Keeping.RENTED
+        return Keeping.ASKED_AGAIN if self.value_ns <= CHEAP_NS else Keeping.WANTED
 
     def _add_stored(self, slots: Array, weights: Array, sums: Sums) -> None:
         begun = limits.now()

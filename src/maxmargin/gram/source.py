@@ -12,7 +12,7 @@ from maxmargin.core import rows as storage
 from maxmargin.core.rows import Array, CsrRows, DenseRows, Index
 from maxmargin.core.sparsity import DEARER, TURNED_WIDTH
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.points import Points, Vectors, narrow
+from maxmargin.kernels.points import Points, Vectors, copied, narrow
 from maxmargin.kernels.vectors import FLOAT32_UNIT
 from maxmargin.problems.sizes import SMALL_ROWS
 
@@ -97,7 +97,7 @@ class Source:
     def keep_exact(self) -> None:
         """Where float64 points take little memory: make all of them, for many small requests. Sets: exact points."""
         if self.dtype != np.float64 and self.exact_bytes(self.X.shape[0]) <= KEPT_BYTES:
-            self._exact = self._prepare(self.X, np.float64)
+            self._exact = self._prepare(copied(self.X), np.float64)
 
     def _dense_pays(self, budget: int) -> bool:
         X = self.X

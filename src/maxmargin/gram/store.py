@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,18 @@ from maxmargin.gram.tiles import add_rows
 
 SUM_COLUMNS = 2048  # columns of a sum over stored rows: 16 KB of float64 sums stay in the L1 cache
 SUM_ROWS = 1024  # rows of such a sum between two looks at the clock
+# Rented rows are computed again until that has cost RENT_NS. From then on there is room for one more each time it has
+# cost STORING_NS for each of its values, which is what it takes to touch new memory and to write it.
+RENT_NS, STORING_NS = 5e8, 4.0
+
+
+class Keeping(enum.Enum):
+    """Which rows are stored: all; those that are wanted again; those when they are asked for again; as in a rental."""
+
+    ALL = enum.auto()
+    WANTED = enum.auto()
+    ASKED_AGAIN = enum.auto()
+    RENTED = enum.auto()
 
 
 class RowCounters(NamedTuple):
@@ -50,6 +63,8 @@ class RowStore:
         self._clock = 0
         self._filled = 0
         self._asked = np.zeros(n, bool)
+        self.allowed = self.capacity  # rows that may be held now
+        self._regretted = 0  # rows that were computed again, because they had not been stored
         self.complete = False  # every row is there, in its own place
         self.counters = RowCounters(0, 0, 0)
 
@@ -68,15 +83,25 @@ class RowStore:
         self.counters = done._replace(computed=done.computed + len(rows) - kept, reused=done.reused + kept)
         return rows[~found]
 
-    def asked_again(self, rows: Array) -> Array:
-        """Which of ``rows`` were asked for before. Sets: asked."""
-        before = self._asked[rows]
+    def worth_storing(self, rows: Array, wanted: Array, keeping: Keeping, value_ns: float) -> Array:
+        """Which of ``rows``, whose values take so long, to store. Sets: asked, regretted, allowed."""
+        again = self._asked[rows]
         self._asked[rows] = True
-        return before
+        if keeping is not Keeping.RENTED:
+            self.allowed = self.capacity
+        if keeping is Keeping.ALL:
+            return np.ones(len(rows), bool)
+        if keeping is Keeping.WANTED:
+            return wanted
+        if keeping is Keeping.RENTED:
+            self._regretted += int(np.count_nonzero(again))
+            paid = self._regretted * value_ns - RENT_NS / len(self.slot_of)  # for each value of a row
+            self.allowed = min(self.capacity, max(0, int(paid / STORING_NS)))
+        return wanted & again
 
     def claim(self, rows: Array, n_jobs: int) -> Array:
         """Slots for rows about to be computed: fresh ones, then those of rows that were not used lately."""
-        fresh = np.arange(self._filled, min(self._filled + len(rows), self.capacity))
+        fresh = np.arange(self._filled, min(self._filled + len(rows), self.allowed))
         touch(self.values[self._filled : self._filled + len(fresh)], n_jobs)
         self._filled += len(fresh)
         slots = fresh

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from maxmargin.core.rows import Array
 from maxmargin.core.sparsity import sparse_rows, usual_row
-from maxmargin.kernels.points import Points, as_objects, far_centre, holds_objects, vectors
+from maxmargin.kernels.points import ChosenRows, Points, as_objects, copied, far_centre, holds_objects, vectors
 
 # Relative error of kernel values from which on they are worked out by differences. Points whose float32 values serve
 # a tolerance of 1e-3 have errors below 2e-12 in float64, so what is fast stays fast.
@@ -89,6 +89,7 @@ class Kernel(ABC):
         None where they are so far apart, in widths of the kernel, that moving them would round away what tells near
         ones apart: their differences are worked out from the numbers as given.
         """
+        X = copied(X)
         centre = far_centre(X) if self.translation_invariant and X.shape[0] else None
         points: Any = self.prepare(X, np.float64, centre)
         if centre is None or not points.cancels:
@@ -102,10 +103,12 @@ class Kernel(ABC):
         None where they may stay where they are: near it, or with errors far below ``accuracy`` as they are.
         """
         if not (self.translation_invariant and X.shape[0]):
-            return self.prepare(X, np.float32), None
+            return self.prepare(copied(X), np.float32), None
         usual = usual_row(X) if sparsely else None
         if usual is not None:
-            return self.prepare(sparse_rows(X, usual), np.float32), usual
+            array, index = (X.array, X.index) if isinstance(X, ChosenRows) else (X, np.arange(len(X)))
+            return self.prepare(sparse_rows(array, index, usual), np.float32), usual
+        X = copied(X)
         centre = far_centre(X)
         if centre is not None and accuracy > 0 and isinstance(X, np.ndarray) and X.dtype == np.float32:
             points = self.prepare(X, np.float32)

@@ -15,6 +15,7 @@ from maxmargin.core.rows import Array
 from maxmargin.gram import Gram
 from maxmargin.gram.sharing import SharedBlocks
 from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.points import copied
 from maxmargin.problems.solution import Point
 
 
@@ -46,7 +47,7 @@ class KeptRows(NamedTuple):
 def fingerprint(X: Any) -> bytes:
     """A hash of shape, type and content: the caller may change an array in place between two fits."""
     digest = hashlib.blake2b(f"{X.shape} {X.dtype}".encode())
-    for part in (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,):
+    for part in (X.data, X.indices, X.indptr) if sparse.issparse(X) else (copied(X),):
         digest.update(np.ascontiguousarray(part).data)
     return digest.digest()
 

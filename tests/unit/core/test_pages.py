@@ -37,6 +37,24 @@ def test_pages_that_were_asked_for_are_there_when_they_are_written():
     assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < memory.nbytes / mmap.PAGESIZE / 4
 
 
+def test_pages_are_asked_for_once_until_the_system_may_have_taken_them(monkeypatch):
+    asked = []
+    monkeypatch.setattr(pages, "thread_map", lambda work, pieces, n_jobs: asked.append(len(pieces)))
+    monkeypatch.setattr(pages, "CAN_ASK", True)
+    pool = Buffers()
+    memory = pool.take((8, PIECE), np.uint8)
+    for part in (memory[:2], memory[:2], memory[1:4], memory[6:], memory[6:], memory):
+        touch(part, 1)
+    assert asked == [2, 0, 2, 2, 2, 4]  # what does not follow on what is there is not remembered
+    pool.give(memory)
+    touch(pool.take((8, PIECE), np.uint8), 1)
+    assert asked[-1] == 0
+    pool.give(memory)
+    pool.rest()
+    touch(pool.take((8, PIECE), np.uint8), 1)
+    assert asked[-1] == 8
+
+
 def test_little_memory_is_left_alone(monkeypatch):
     monkeypatch.setattr(pages, "thread_map", lambda *_: pytest.fail("asked for less than a piece"))
     touch(np.zeros(PIECE // 8 - 1), 2)

@@ -21,11 +21,13 @@ def test_usual_values_leave_zeros(dtype):
     X = mostly_usual(700, 40, dtype)
     usual = sparsity.usual_row(X)
     assert usual is not None
-    left = sparsity.sparse_rows(X, usual)
+    left = sparsity.sparse_rows(X, np.arange(700), usual)
     assert left.nnz < 0.15 * X.size
     np.testing.assert_allclose(left.toarray(), X - usual, atol=1e-6)
     assert left.dtype == np.float32
     assert left.has_canonical_format
+    some = RNG.permutation(700)[:50]
+    np.testing.assert_array_equal(sparsity.sparse_rows(X, some, usual).toarray(), left[some].toarray())
 
 
 def test_a_column_without_a_usual_value_is_about_its_mean():
@@ -58,11 +60,17 @@ def test_products_are_those_of_the_dense_rows(dtype, right):
 def test_loops_equal_their_python_text():
     X = mostly_usual(12, 9, np.float64, 0.4)
     usual = np.median(X, axis=0)
-    found = []
-    ends = np.cumsum([0, *np.count_nonzero(usual != X, axis=1)])
-    for store in (sparsity.store_others, getattr(sparsity.store_others, "py_func", sparsity.store_others)):
+    found, rows = [], np.array([7, 0, 11, 3])
+    for count, store in (
+        (sparsity.count_others, sparsity.store_others),
+        (getattr(loop, "py_func", loop) for loop in (sparsity.count_others, sparsity.store_others)),
+    ):
+        ends = np.zeros(len(rows) + 1, np.int64)
+        count(X, rows, usual, ends[1:])
+        np.testing.assert_array_equal(ends[1:], np.count_nonzero(usual != X[rows], axis=1))
+        np.cumsum(ends, out=ends)
         indices, data = np.empty(ends[-1], np.int32), np.empty(ends[-1], np.float32)
-        store(X, usual, ends, indices, data)
+        store(X, rows, usual, ends, indices, data)
         found.append((indices, data))
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)

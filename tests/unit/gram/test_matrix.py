@@ -155,6 +155,29 @@ def test_rows_of_cheap_values_are_stored_when_they_are_asked_for_again(monkeypat
     assert computed == [10 * N, 10 * N, 0]
 
 
+@pytest.mark.large
+def test_rows_of_cheap_float32_values_are_stored_at_the_price_of_computing_them_again(monkeypatch):
+    many = np.random.default_rng(2).normal(size=(1200, 5))
+    gram = Gram(RBF(0.3), many, accuracy=1e-3, budget=4 * 1200 * 700)
+    assert gram.residence is Residence.CACHED
+    monkeypatch.setattr("maxmargin.gram.store.RENT_NS", 30.0 * 1200 * gram.value_ns)  # what 30 rows cost
+    monkeypatch.setattr("maxmargin.gram.store.STORING_NS", 2.0 * gram.value_ns)  # as much as two of them
+    full, rows, computed, sums = RBF(0.3)(many), np.arange(20), [], np.zeros(1200)
+    for _ in range(6):
+        before = gram.values_computed
+        gram.accumulate(rows, np.ones(20), sums, np.ones(20, bool))
+        computed.append((gram.values_computed - before) // 1200)
+    # 20 rows are asked for again each time: after 40 there is room for 5 rows, after 55 for 12, after 63 for 16.
+    assert computed == [20, 20, 20, 15, 8, 4]
+    np.testing.assert_allclose(sums, 6.0 * full[:, :20].sum(axis=1), rtol=1e-5)
+    gram.accumulate(rows, np.ones(20), sums, np.zeros(20, bool))  # not wanted any more: counted, but not stored
+    gram.hesitant = False
+    gram.accumulate(rows, np.ones(20), sums)
+    before = gram.values_computed
+    gram.accumulate(rows, np.ones(20), sums)
+    assert gram.values_computed == before
+
+
 @pytest.mark.parametrize("room", [0, 4000])
 @pytest.mark.parametrize("size", [100, 1500])
 def test_exact_scores_are_the_same_bits_for_every_number_of_threads(size, room, monkeypatch):

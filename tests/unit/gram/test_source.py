@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from maxmargin.core.rows import CsrRows
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Laplacian, Linear, Polynomial
+from maxmargin.kernels.points import ChosenRows
+from maxmargin.machines.warm import fingerprint
 from tests import helpers
 
 N = 600
@@ -34,6 +37,25 @@ def test_rows_are_moved_only_where_their_values_gain_by_it():
         assert (np.abs(source.kernel.block(some, some) - K) <= source.float32_errors[:300, None] * K).all()
         np.testing.assert_allclose(source.kernel.block(*[source.exact(np.arange(300))] * 2), K, rtol=1e-13)
     assert not np.shares_memory(Gram(RBF(0.01), rows, accuracy=1e-5).values.source.points.rows.values, rows)
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("accuracy", [1e-3, 0.0])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("zeros", [0.0, 0.9])
+def test_chosen_rows_are_those_of_the_array(accuracy, dtype, zeros):
+    rng = np.random.default_rng(5)
+    array = np.where(rng.random((1500, 30)) < zeros, 0.0, rng.normal(size=(1500, 30))).astype(dtype)
+    index, some = rng.permutation(1500)[:1200], np.array([3, 1100, 7])
+    chosen = ChosenRows(array, index)
+    assert (len(chosen), chosen.shape, chosen.dtype) == (1200, (1200, 30), dtype)
+    np.testing.assert_array_equal(chosen[some], array[index][some])
+    one, other = (Gram(RBF(0.1), rows, accuracy=accuracy).values.source for rows in (chosen, array[index]))
+    assert one.dtype == other.dtype == (np.float32 if accuracy else np.float64)
+    assert isinstance(one.points.rows, CsrRows) == isinstance(other.points.rows, CsrRows) == bool(zeros and accuracy)
+    for left, right in ((one.points, other.points), (one.exact(some), other.exact(some))):
+        np.testing.assert_array_equal(one.kernel.block(left, left), other.kernel.block(right, right))
+    assert fingerprint(chosen) == fingerprint(array[index])
 
 
 def test_memory_of_float64_points():

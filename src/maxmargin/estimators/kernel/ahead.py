@@ -15,8 +15,8 @@ from maxmargin.core.blas import find_libraries
 from maxmargin.core.equal_rows import hash_rows, number_groups
 from maxmargin.core.jit import load_ahead
 from maxmargin.core.rows import CsrRows, DenseRows, read_only, row_squares
-from maxmargin.core.sparsity import add_entries, store_others, turn_and_add
-from maxmargin.gram.tiles import add_rows, gather, mirror, place_both, scatter
+from maxmargin.core.sparsity import add_entries, count_others, store_others, turn_and_add
+from maxmargin.gram.tiles import add_rows, gather, place_both, scatter
 from maxmargin.kernels.vectors import gaussian32
 from maxmargin.losses.box import Box
 from maxmargin.problems.feasible import clipped
@@ -37,7 +37,8 @@ def load_loops() -> None:
     # What is read first.
     load_ahead(hash_rows, bits, hashes, hashes)
     load_ahead(number_groups, bits, hashes, places, columns, places, places)
-    load_ahead(store_others, K, some, places, columns, some)
+    load_ahead(count_others, K, places, some, places)
+    load_ahead(store_others, K, places, some, places, columns, some)
     load_ahead(row_squares, read_only(DenseRows(K)), x)
     # Kernel values.
     load_ahead(turn_and_add, sparse, sparse, K, K)
@@ -45,7 +46,6 @@ def load_loops() -> None:
     load_ahead(place_both, K, K, 0, 0)
     load_ahead(gather, K, places, places, K, 0, 0)
     load_ahead(scatter, K, K, places, 0)
-    load_ahead(mirror, K, 0, 0, 0, 0)
     load_ahead(add_rows, K, places, x, x, 0, 0)
     # All rows at once, pairs of classes, and working sets.
     load_ahead(solve_all, K, x, box, x, 1.0)

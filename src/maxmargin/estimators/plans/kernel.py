@@ -20,6 +20,7 @@ from maxmargin.estimators.plans.effort import effort_of
 from maxmargin.estimators.plans.folds import Folds, given_folds, no_folds, own_folds
 from maxmargin.kernels import Kernel
 from maxmargin.kernels.choice import resolve_kernel
+from maxmargin.kernels.points import ChosenRows
 from maxmargin.losses.box import box_of
 from maxmargin.losses.curved import is_curved, usual_multiplier
 from maxmargin.machines import Fitted, Job, KernelPlan, Machine
@@ -74,8 +75,15 @@ def read_rows(
     if grouped:
         equal = by_class(equal, target_ids[equal.first])
     if not np.array_equal(equal.first, np.arange(len(used))):
-        some, target_ids = kernel.rows(some, equal.first), target_ids[equal.first]
+        some, target_ids = _chosen(kernel, some, equal.first), target_ids[equal.first]
     return Rows(some, target_ids, np.bincount(equal.group, weights=weights), used, equal, kernel, X.shape)
+
+
+def _chosen(kernel: Kernel, X: Any, index: Array) -> Any:
+    """These rows of X, not copied yet where the kernel may well need other points than those."""
+    if kernel.translation_invariant and type(X) is np.ndarray and X.ndim == 2 and len(index) > SMALL_ROWS:
+        return ChosenRows(X, index)
+    return kernel.rows(X, index)
 
 
 def folds_of(estimator: Any, wanted: bool, rows: Rows, X: Any, y: Array, classes: bool) -> Folds:
