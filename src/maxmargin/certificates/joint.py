@@ -14,11 +14,12 @@ import math
 import numpy as np
 
 from maxmargin.certificates.box import FLOAT64_ROUNDING
-from maxmargin.certificates.linear import rounding
+from maxmargin.certificates.linear import doubt_of_products, rounding
 from maxmargin.certificates.proof import prove
 from maxmargin.core.jit import jit
 from maxmargin.core.rows import Array
 from maxmargin.losses.multiclass import all_inside, row_terms, row_violation
+from maxmargin.problems.design import SIZES
 from maxmargin.problems.joint import JointProblem, KernelJoint, LinearJoint
 from maxmargin.problems.solution import Certificate, Point, Proof
 
@@ -33,13 +34,11 @@ def prove_linear_joint(problem: LinearJoint, point: Point, *, exact: bool = Fals
     """
     V, (B, moved) = point.v, _brought_inside(problem, point)
     design = problem.design
-    columns = np.ascontiguousarray(B.T)
-    Q, Q_sizes = (np.stack(parts) for parts in zip(*map(design.combine_and_sizes, columns), strict=True))
-    scores, sizes = (np.column_stack(parts) for parts in zip(*map(design.scores_and_sizes, V), strict=True))
+    Q, scores, sizes = design.combine_several(B), design.scores_of_several(V), design.scores_of_several(V, SIZES)
     losses, conjugates, rows, worst = terms(problem, scores, B)
-    off, Q_error = V - Q, rounding(problem.n, Q_sizes)
+    off, spread = V - Q, design.combined_bound(B)
     doubt = _doubt(problem, scores, B, rounding(design.d, sizes).max(axis=1))
-    doubt += float(np.sum((np.abs(Q) + np.abs(off)) * Q_error)) + 0.5 * float(np.vdot(Q_error, Q_error))
+    doubt += doubt_of_products(problem.n, float(np.vdot(np.abs(B), sizes)), spread, float(np.linalg.norm(off)))
     features = V[:, : design.features]
     certificate = Certificate(
         primal=0.5 * float(np.vdot(V, V)) + losses,

@@ -84,17 +84,22 @@ def prove_linear(problem: LinearProblem, point: Point, *, exact: bool = False, s
 
 
 def doubt_of_sums(problem: LinearProblem, v: Array, beta: Array, sizes: Array, off: float) -> float:
-    """What q = A'beta adds to the gap by its rounding e, |e| <= u s with s = |A|'|beta|; ``off`` is ||v - q||.
-
-    The gap is off by at most (|q| + |v - q|)'|e| + 1/2 ||e||^2. No pass over the rows is needed to bound it:
-    |v|'s = |beta|'(|A| |v|), whose last factor are the ``sizes`` of the scores, and ||s|| <= ||A||_F ||beta||.
-    """
-    u = float(rounding(problem.n, np.ones(1))[0])
+    """What q = A'beta adds to the gap by its rounding; ``sizes`` are |A| |v|, and ``off`` is ||v - q||."""
     bias = abs(problem.bias_of(Point(v)))
     # ``sizes`` leave out the bias where it is the only term; the norm leaves it out where it is free.
     counted = np.maximum(sizes - bias, 0.0) if problem.free_bias else np.maximum(sizes, bias)
-    spread = problem.design.norm_bound() * float(np.linalg.norm(beta))
-    return u * (float(np.abs(beta) @ counted) + 2.0 * off * spread) + 0.5 * (u * spread) ** 2
+    return doubt_of_products(problem.n, float(np.abs(beta) @ counted), problem.design.combined_bound(beta), off)
+
+
+def doubt_of_products(n: int, pull: float, spread: float, off: float) -> float:
+    """What q = A'beta of n rows adds to the gap by its rounding e, |e| <= u s with s = |A|'|beta|.
+
+    The gap is off by at most (|q| + |v - q|)'|e| + 1/2 ||e||^2, where ``off`` is ||v - q||. No pass over the rows is
+    needed to bound it: |v|'s is the ``pull`` |beta|'(|A| |v|), whose last factor the scores have, and ||s|| at most the
+    ``spread`` (``Design.combined_bound``).
+    """
+    u = float(rounding(n, np.ones(1))[0])
+    return u * (pull + 2.0 * off * spread) + 0.5 * (u * spread) ** 2
 
 
 NO_DUAL = "the loss has no conjugate, so there is no dual value; strong convexity bounds the gap"

@@ -123,6 +123,18 @@ def row_terms(loss, c, y, scores, beta):
 
 
 @jit(reductions=True)
+def sums_of_terms(loss, labels, costs, scores, B, first, last):
+    """Sums of ``row_terms`` over some rows."""
+    losses, conjugates, gaps = 0.0, 0.0, 0.0
+    for i in range(first, last):
+        value, conjugate, gap = row_terms(loss, costs[i], labels[i], scores[i], B[i])
+        losses += value
+        conjugates += conjugate
+        gaps += gap
+    return losses, conjugates, gaps
+
+
+@jit(reductions=True)
 def row_violation(loss, c, y, scores, beta):
     """How far the row is from its optimality conditions, in units of the scores.
 
@@ -197,6 +209,18 @@ def _steepest(loss, c, y, scores, new):
         new[y] = -new[best]
 
 
+@jit()
+def shape_of(loss, c, q):
+    """kappa, cap, share and limit of ``best_row``."""
+    if loss.maximum and loss.squared:
+        return 1.0, np.inf, 1.0 / (1.0 + 1.0 / (2.0 * c * q)), np.inf
+    if loss.maximum:
+        return 1.0, np.inf, 1.0, c
+    if loss.squared:
+        return q / (q + 1.0 / (2.0 * c)), np.inf, 1.0, np.inf
+    return 1.0, c, 1.0, np.inf
+
+
 @jit(reductions=True, inline=True)
 def best_row(loss, c, q, y, scores, beta, u, new):
     """The row's multipliers that maximise the dual while all others stay, exactly. Returns tau. Writes: u, new.
@@ -214,15 +238,7 @@ def best_row(loss, c, q, y, scores, beta, u, new):
         _steepest(loss, c, y, scores, new)
         u[:] = 0.0
         return 0.0
-    kappa, cap, share, limit = 1.0, np.inf, 1.0, np.inf
-    if loss.maximum and loss.squared:
-        share = 1.0 / (1.0 + 1.0 / (2.0 * c * q))
-    elif loss.maximum:
-        limit = c
-    elif loss.squared:
-        kappa = q / (q + 1.0 / (2.0 * c))
-    else:
-        cap = c
+    kappa, cap, share, limit = shape_of(loss, c, q)
     top, inverse = 0.0, 1.0 / q
     shift = (1.0 - scores[y]) * inverse + beta[y]
     for j in range(len(scores)):
@@ -277,3 +293,76 @@ def threshold(u, top, guess, kappa, cap, share, limit):
             return step
         tau = step if low < step < high else 0.5 * (low + high)
     return tau
+
+
+# --- all rows under a penalty: the augmented Lagrangian ---------------------------------------------------------------
+
+
+class Penalized(NamedTuple):
+    """The terms of all rows, with penalties sigma c_i on changes of their multipliers."""
+
+    loss: JointLoss
+    labels: Array
+    costs: Array
+    sigma: float
+
+
+@jit(reductions=True)
+def shift_rows(terms, scores, old, first, last, B, curved):
+    """The rows' multipliers near ``old`` ones (``best_row`` with q = 1 / (sigma c_i)); do they change with the scores?
+
+    Writes: B, curved.
+    """
+    u = np.empty(B.shape[1])
+    for i in range(first, last):
+        c, y = terms.costs[i], terms.labels[i]
+        q = 1.0 / (terms.sigma * c)
+        best_row(terms.loss, c, q, y, scores[i], old[i], u, B[i])
+        count, weight = _active(terms.loss, c, q, y, B[i])
+        curved[i] = count > 1 or count * (1.0 - weight) > 0.0
+
+
+@jit()
+def _active(loss, c, q, y, beta):
+    """How many classes have a multiplier strictly between its bounds, and the w of ``bend_rows``."""
+    kappa, cap, share, limit = shape_of(loss, c, q)
+    count = 0
+    for j in range(len(beta)):
+        count += j != y and 0.0 < -beta[j] < cap
+    if beta[y] >= limit:
+        return count, 1.0 / max(count, 1)
+    return count, kappa / (share + kappa * count)
+
+
+@jit()
+def bends_of(terms, B, index, active, size, weight):
+    """What ``bend_rows`` needs of the rows at ``index``: active classes (ones), kappa sigma c and w.
+
+    Writes: active, size, weight.
+    """
+    for r in range(len(index)):
+        c, y, beta = terms.costs[index[r]], terms.labels[index[r]], B[index[r]]
+        q = 1.0 / (terms.sigma * c)
+        kappa, cap, _, _ = shape_of(terms.loss, c, q)
+        for j in range(len(beta)):
+            active[r, j] = 1.0 if j != y and 0.0 < -beta[j] < cap else 0.0
+        size[r], weight[r] = kappa / q, _active(terms.loss, c, q, y, beta)[1]
+
+
+@jit(reductions=True)
+def bend_rows(labels, active, size, weight, D):
+    """From changes of scores to minus the changes of multipliers that follow (``shift_rows``). Writes: D.
+
+    With delta_j = ds_j - ds_y of the active classes these change by da_j = size (delta_j - w sum delta), and the label
+    by minus their sum.
+    """
+    for r in range(len(labels)):
+        row, on = D[r], active[r]
+        own, mean, total = row[labels[r]], 0.0, 0.0
+        for j in range(len(row)):
+            mean += on[j] * (row[j] - own)
+        mean *= weight[r]
+        for j in range(len(row)):
+            row[j] = size[r] * on[j] * (row[j] - own - mean)
+            total += row[j]
+        row[labels[r]] = -total

@@ -18,9 +18,21 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.core import limits
-from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows, as_csr, count, rows_of, squared_norms, width
+from maxmargin.core.rows import (
+    Array,
+    CsrRows,
+    DenseRows,
+    Rows,
+    as_csr,
+    count,
+    rows_of,
+    squared_norms,
+    take_rows,
+    width,
+)
 from maxmargin.core.threads import thread_map
 from maxmargin.problems import passes
+from maxmargin.problems.passes import Form
 
 CHUNK_ENTRIES = 1 << 18  # stored entries of a chunk: about a megabyte, so that a second look finds it in the cache
 # Entries up to which X is one chunk: a pass takes a millisecond, and little less on two threads, for Python's lock.
@@ -29,6 +41,7 @@ DENSE_SHARE = 0.25  # of the entries: a stored one takes four times as long as o
 PART_SUMS = 4_000_000  # that a part of a Hessian takes, each a nanosecond: shorter parts are not worth another thread
 BLAS_SUMS = 20.0  # of BLAS on dense blocks, in the time of one sum at a place that is looked up
 NORM_SAFETY = 2.0  # of a sum of squares in float32
+FULL, SIZES, ROUGH = Form(), Form(absolute=True), Form(dtype=np.float32)
 OUTER_COLUMNS = 4096  # columns of a part of A A': a product of few rows with this many takes some milliseconds
 
 
@@ -115,6 +128,26 @@ class Design:
         both = self._added(part, self.chunks, np.zeros((2, self.d)))
         return both[0], both[1]
 
+    def scores_of_several(self, V: Array, form: Form = FULL) -> Array:
+        """A v for several vectors, the rows of V, a column for each; of sizes |A| |v| (see ``scores_and_sizes``)."""
+        W, out = np.ascontiguousarray(V[:, : self.features]), np.empty((self.n, len(V)))
+        thread_map(lambda c: passes.several_scores(self.rows, c.start, c.stop, W, out, form), self.chunks, self.n_jobs)
+        if self.scale:
+            out += form(self.scale * V[:, -1])
+        self.passes += 1.0
+        return out
+
+    def combine_several(self, B: Array, form: Form = FULL) -> Array:
+        """A'beta for several columns of multipliers, a row for each."""
+
+        def part(c: slice, sums: Array) -> None:
+            passes.several_combined(self.rows, c.start, c.stop, B, sums[:, : self.features], form)
+            if self.scale:
+                sums[:, -1] += self.scale * B[c].sum(axis=0)
+
+        self.passes += 1.0
+        return self._added(part, self.chunks, np.zeros((B.shape[1], self.d)))
+
     def weighted_product(self, index: Array, kappa: Array, v: Array) -> Array:
         """A_J' diag(kappa_J) A_J v for the rows J in ``index``."""
         w, shift = v[: self.features], self._shift(v)
@@ -183,11 +216,20 @@ class Design:
             self._norm_bound = math.sqrt(NORM_SAFETY * squares + self.n * self.scale**2)
         return self._norm_bound
 
+    def combined_bound(self, beta: Array) -> float:
+        """At least the norm of |A|' |beta|, for one or several columns of multipliers: ||A||_F ||beta||_F."""
+        size = float(np.linalg.norm(beta))
+        return self.norm_bound() * size if size else 0.0  # rows may be too large for their squares
+
     def shared(self, n_jobs: int) -> Design:
         """The same rows for another problem, with its own count of passes."""
         other = copy.copy(self)
         other.n_jobs, other.passes = n_jobs, 0.0
         return other
+
+    def some(self, index: Array) -> Design:
+        """The rows at ``index`` by themselves."""
+        return Design(take_rows(self.rows, index), self.scale, self.n_jobs)
 
     def column_squares(self, index: Array, kappa: Array) -> Array:
         """sum_i kappa_i a_ij^2 over the rows in ``index``."""

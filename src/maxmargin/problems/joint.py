@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -61,6 +61,15 @@ class LinearJoint(JointProblem):
     def passes(self) -> float:
         """How often all rows were read so far."""
         return self.design.passes
+
+    @property
+    def n_weights(self) -> int:
+        """Number of weights of all classes."""
+        return self.n_classes * self.design.d
+
+    def thinned(self, rows: Array, factor: float) -> LinearJoint:
+        """The problem of some rows at ``factor`` times their cost."""
+        return replace(self, design=self.design.some(rows), labels=self.labels[rows], costs=factor * self.costs[rows])
 
     def start(self, near: Point | None = None) -> Point:
         """Zero weights, a row for each class, and no multipliers; or those given."""

@@ -13,7 +13,7 @@ with sum_i beta_i = 0 where the bias is free. A regularised bias is one more col
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -57,6 +57,11 @@ class LinearProblem:
         return self.design.d
 
     @property
+    def n_weights(self) -> int:
+        """Number of weights of the machine: the same."""
+        return self.d
+
+    @property
     def free_bias(self) -> bool:
         """Whether the last entry of v is a bias that the norm leaves out."""
         return self.bias is Bias.FREE
@@ -74,6 +79,10 @@ class LinearProblem:
     def start(self, near: Point | None = None) -> Point:
         """Zero weights, or those given."""
         return near or Point(np.zeros(self.d))
+
+    def thinned(self, rows: Array, factor: float) -> LinearProblem:
+        """The problem of some rows at ``factor`` times their cost."""
+        return replace(self, design=self.design.some(rows), y=self.y[rows], costs=factor * self.costs[rows])
 
     def optimality_error(self, certificate: Certificate) -> float:
         """The relative gap is held against ``tol``."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from maxmargin.core.buffers import scratch
 from maxmargin.core.jit import generic, jit, one_by_one
-from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows, row_axpy, row_dot
+from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows, as_csr, row_axpy, row_dot, take_rows
 
 BLOCK_ROWS = 1024  # rows of a block of a Gram matrix: scaled and widened to float64 in scratch memory
 
@@ -195,3 +198,42 @@ def outer_gram(rows, index, kappa, scale, out):
             left, row = kappa[i] * values[p], columns[p] * d
             for q in range(p, np.uint64(stored)):
                 sums[row + columns[q]] += left * values[q]
+
+
+def several_scores(rows: Rows, first: int, last: int, W: Array, out: Array, form: Form) -> None:
+    """out_im = w_m'x_i for several weight vectors, the rows of W. Writes: out."""
+    W = form(W)
+    for a, b, X in _pieces(rows, first, last, form):
+        out[a:b] = X @ W.T
+
+
+def several_combined(rows: Rows, first: int, last: int, B: Array, out: Array, form: Form) -> None:
+    """out_m += sum_i B_im x_i for several columns of multipliers. Writes: out."""
+    for a, b, X in _pieces(rows, first, last, form):
+        out += (X.T @ form(B[a:b])).T
+
+
+class Form(NamedTuple):
+    """What products of several vectors are of: numbers as they are, or their sizes; in what precision."""
+
+    absolute: bool = False
+    dtype: Any = np.float64
+
+    def __call__(self, values: Array, out: Array | None = None) -> Array:
+        """Numbers in this form."""
+        if out is not None:
+            return (np.abs if self.absolute else np.positive)(values, out=out)
+        return (np.abs(values) if self.absolute else values).astype(self.dtype, copy=False)
+
+
+def _pieces(rows: Rows, first: int, last: int, form: Form) -> Iterator[tuple[int, int, Any]]:
+    """The rows from ``first`` to ``last`` as matrices for products, in scratch memory where their form is another."""
+    if isinstance(rows, CsrRows):
+        some: Any = take_rows(rows, slice(first, last))
+        yield first, last, as_csr(some._replace(data=form(some.data)))
+        return
+    same = not form.absolute and rows.values.dtype == form.dtype
+    for a in range(first, last, BLOCK_ROWS):
+        b = min(a + BLOCK_ROWS, last)
+        X = rows.values[a:b]
+        yield a, b, X if same else form(X, scratch("rows in form", (BLOCK_ROWS, X.shape[1]), form.dtype)[: b - a])

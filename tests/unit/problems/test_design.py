@@ -8,7 +8,7 @@ from maxmargin.core.rows import rows_of
 from maxmargin.losses import Hinge
 from maxmargin.problems import design as module
 from maxmargin.problems import passes
-from maxmargin.problems.design import Design, design_of
+from maxmargin.problems.design import ROUGH, SIZES, Design, design_of
 from tests.linear_helpers import data
 
 
@@ -44,6 +44,34 @@ def test_products(kind, dtype, scale, monkeypatch):
     design.combine(beta)
     assert design.passes - before == pytest.approx(np.count_nonzero(beta) / len(A))
     assert design.shared(1).passes == 0.0
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scale", [0.0, -2.5])
+def test_products_with_several_vectors(kind, dtype, scale, monkeypatch):
+    monkeypatch.setattr(module, "ONE_CHUNK", 0)
+    monkeypatch.setattr(module, "CHUNK_ENTRIES", 256)
+    monkeypatch.setattr(passes, "BLOCK_ROWS", 50)
+    design, A = made(kind, dtype, scale=scale)
+    rng = np.random.default_rng(4)
+    V, B = rng.normal(size=(3, A.shape[1])), rng.normal(size=(len(A), 3))
+    np.testing.assert_allclose(design.scores_of_several(V), A @ V.T, atol=1e-12)
+    np.testing.assert_allclose(design.scores_of_several(V, SIZES), np.abs(A) @ np.abs(V).T, atol=1e-12)
+    np.testing.assert_allclose(design.scores_of_several(V, ROUGH), A @ V.T, atol=1e-5)
+    np.testing.assert_allclose(design.combine_several(B), B.T @ A, atol=1e-12)
+    np.testing.assert_allclose(design.combine_several(B, ROUGH), B.T @ A, atol=1e-4)
+    assert design.passes == 5.0
+    sizes = np.linalg.norm(np.abs(B).T @ np.abs(A))
+    assert sizes <= design.combined_bound(B)
+    some = np.array([7, 3, 250])
+    np.testing.assert_allclose(design.some(some).scores(V[0]), A[some] @ V[0], atol=1e-12)
+
+
+def test_rows_too_large_for_their_squares_have_a_bound_where_there_are_no_multipliers():
+    design = Design(rows_of(np.full((4, 3), 1e200), np.float64), 1.0)
+    assert design.combined_bound(np.zeros((4, 2))) == 0.0
+    assert design.combined_bound(np.ones((4, 2))) == np.inf
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])

@@ -139,7 +139,7 @@ class JointCD(Solver):
 
     def _weights_of(self, B: Array) -> None:
         """Sets: W = A'B."""
-        made = np.stack([self.problem.design.combine(column) for column in np.ascontiguousarray(B.T)])
+        made = self.problem.design.combine_several(B)
         self.W = (made.T if self.problem.design.sparse else made).astype(self.W.dtype, order="C")
 
     def _look_at_all_rows(self) -> None:

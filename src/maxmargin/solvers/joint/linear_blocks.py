@@ -59,7 +59,7 @@ class LinearBlocks(JointBlocks):
     @property
     def point(self) -> Point:
         """The weights, a row per class, and the multipliers."""
-        return Point(np.stack([self.design.combine(column) for column in np.ascontiguousarray(self.B.T)]), self.B)
+        return Point(self.design.combine_several(self.B), self.B)
 
     def refine(self, goal: float, proof: Proof) -> None:
         """Aim lower, from scores worked out afresh by the matrix that the steps use."""

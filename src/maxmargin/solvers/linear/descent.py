@@ -18,6 +18,7 @@ from maxmargin.losses.base import multipliers
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.solvers.cholesky import factor, solution
 from maxmargin.solvers.contract import OVERFLOW, Overflow
+from maxmargin.solvers.descent import Descent
 
 DENSE_WIDTH = 2000  # up to this many weights the Hessian is formed and factored; beyond, conjugate gradients
 CG_STEPS = 300
@@ -25,27 +26,25 @@ MANY_PASSES = 15.0  # that a Hessian costs: then one of a sample of rows precond
 SAMPLED_ROWS = 6  # rows of that sample for each weight
 MANY_PRODUCTS = 12
 FEW_CHANGES = 0.5  # of the rows that curve: up to here the last Hessian is brought up to date
-LINE_SEARCH_STEPS = 12
 
 Multipliers = Callable[[Array, Array, Array], None]
 
 
-class Descent:
+class LinearDescent(Descent):
     """A point v with its scores z, multipliers beta, curvatures kappa and q = A'beta.
 
     ``fill(z, beta, kappa)`` writes multipliers and curvatures at scores z.
     """
 
+    problem: LinearProblem
+
     def __init__(self, problem: LinearProblem, v: Array, fill: Multipliers) -> None:
-        self.problem, self.v, self.fill = problem, v, fill
+        self.problem, self.fill = problem, fill
+        super().__init__(v, problem.design.scores(v) if v.any() else np.zeros(problem.n))
         self.ridge = np.ones(problem.d)
         if problem.free_bias:
             self.ridge[-1] = 0.0
-        self.z = problem.design.scores(v) if v.any() else np.zeros(problem.n)
-        self.beta, self.kappa = np.zeros(problem.n), np.zeros(problem.n)
-        self.q, self._summed = np.zeros(problem.d), np.zeros(problem.n)
-        self._trial = np.empty(problem.n)
-        self.damping = 0.0
+        self.kappa = np.zeros(problem.n)
         self._squares: Array | None = None
         self._kept: tuple[Array, Array] | None = None
         self._room: Array | None = None  # for factors: new memory for each took a tenth of the time
@@ -53,27 +52,24 @@ class Descent:
         self._sum: Array | None = None  # A' diag(kappa) A of all rows, when it was last needed
         self.refresh()
 
+    @property
+    def curved(self) -> int:
+        return int(np.count_nonzero(self.kappa))
+
+    def _scores(self, v: Array) -> Array:
+        return self.problem.design.scores(v)
+
+    def _combined(self, beta: Array) -> Array:
+        return self.problem.design.combine(beta)
+
+    def _fill(self, z: Array) -> None:
+        """Sets: beta, kappa."""
+        self.fill(z, self.beta, self.kappa)
+
     def restart(self) -> None:
         """Scores and sums anew, without the rounding of many updates. Sets: z, beta, kappa, q."""
-        self.z = self.problem.design.scores(self.v)
-        self.q[:], self._summed[:], self._sum = 0.0, 0.0, None
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Multipliers, curvatures and q at the present scores. Sets: beta, kappa, q."""
-        self.fill(self.z, self.beta, self.kappa)
-        self._add_up()
-
-    def _add_up(self) -> None:
-        """Only rows whose multiplier moved are read. Sets: q."""
-        np.subtract(self.beta, self._summed, out=self._trial)
-        self.q += self.problem.design.combine(self._trial)
-        self._summed[:] = self.beta
-
-    @property
-    def gradient(self) -> Array:
-        """Rv - A'beta."""
-        return self.ridge * self.v - self.q
+        self._sum = None
+        super().restart()
 
     def stationarity(self, q: Array) -> float:
         """1/2 ||v - q||^2: the part of the gap that multipliers with q = A'beta leave; a free bias needs q_0 = 0."""
@@ -81,7 +77,7 @@ class Descent:
         unbalanced = abs(float(q[-1])) * (1.0 + abs(float(self.v[-1]))) if self.problem.free_bias else 0.0
         return 0.5 * float(off @ off) + unbalanced
 
-    def direction(self, sample: int | None = None, accuracy: float = 0.1) -> Array:
+    def direction(self, sample: int | None = None, *, accuracy: float = 0.1) -> Array:
         """-H^-1 g, with H of at most ``sample`` of the rows that curve; by conjugate gradients where d is large."""
         index = nonzeros(self.kappa)
         # Where no row curves, the free bias would have no curvature at all: it gets a thousandth of a row's.
@@ -196,81 +192,11 @@ class Descent:
             p = s + (rs / before) * p
         return x, CG_STEPS
 
-    def damp(self, length: float) -> None:
-        """Less damping after a full step, more after a short one (Levenberg and Marquardt).
 
-        Rows beyond their kink do not curve, and a Newton step along features that only they have goes much too far.
-        """
-        if length > 0.1:
-            self.damping *= 0.1 if length >= 0.9 else 0.5 if length >= 0.5 else 2.0
-        else:
-            self.damping = max(10.0 * self.damping, 1e-8)
-
-    def move(self, dv: Array) -> float:
-        """Go along dv to where the slope of the objective is nearly zero; the step length. Sets: v, z, beta, kappa, q.
-
-        The slope s(t) = dv'R(v + t dv) - dz'beta(z + t dz) only grows, so its root is found by bracketing. Newton's
-        step t = 1 is taken where it removes half of the slope.
-        """
-        dz = self.problem.design.scores(dv)
-        linear, quadratic = float(dv @ (self.ridge * self.v)), float(dv @ (self.ridge * dv))
-        seen = 0.0
-
-        def slope(t: float) -> float:
-            nonlocal seen
-            seen = t
-            np.multiply(dz, t, out=self._trial)
-            self._trial += self.z
-            self.fill(self._trial, self.beta, self.kappa)
-            return linear + t * quadratic - float(dz @ self.beta)
-
-        begin = linear - float(dz @ self.beta)
-        if begin >= 0.0:
-            return 0.0  # rounding: no descent left
-        t = root_of_slope(slope, begin)
-        if seen != t:
-            slope(t)
-        # Scores, multipliers and curvatures of t are there from its slope.
-        self.v, self.z, self._trial = self.v + t * dv, self._trial, self.z
-        self._add_up()
-        return t
-
-
-def descent_on_losses(problem: LinearProblem, v: Array) -> Descent:
+def descent_on_losses(problem: LinearProblem, v: Array) -> LinearDescent:
     """The problem itself: h_i = c_i l(y_i, .)."""
 
     def fill(z: Array, beta: Array, kappa: Array) -> None:
         multipliers(problem.loss, problem.y, problem.costs, z, beta, kappa)
 
-    return Descent(problem, v.copy(), fill)
-
-
-def relative(gap: float, objective: float) -> float:
-    """Gap over |objective|, 0 where both are; an error where they are not finite."""
-    if not (np.isfinite(gap) and np.isfinite(objective)):
-        raise Overflow(OVERFLOW)
-    return gap / max(abs(objective), 1e-300) if gap > 0.0 else 0.0
-
-
-def root_of_slope(slope: Callable[[float], float], begin: float) -> float:
-    """t > 0 with slope(t) within [begin / 2, -begin / 10], for a growing function with slope(0) = begin < 0.
-
-    Secants and bisections take turns: a few rows that enter far along can bend the slope sharply.
-    """
-    low, at_low, high, at_high = 0.0, begin, np.inf, np.inf
-    t = 1.0
-    for turn in range(LINE_SEARCH_STEPS):
-        here = slope(t)
-        if 0.5 * begin <= here <= -0.1 * begin:
-            return t
-        if here < 0.0:
-            low, at_low = t, here
-        else:
-            high, at_high = t, here
-        if np.isinf(high):
-            t *= 4.0
-        elif turn % 2:
-            t = 0.5 * (low + high)
-        else:
-            t = low - at_low * (high - low) / (at_high - at_low)
-    return low or t
+    return LinearDescent(problem, v.copy(), fill)

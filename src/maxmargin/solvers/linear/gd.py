@@ -12,7 +12,8 @@ from maxmargin.losses.base import total
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Point, Proof
 from maxmargin.solvers.contract import Options, Solver
-from maxmargin.solvers.linear.descent import descent_on_losses, relative
+from maxmargin.solvers.descent import relative
+from maxmargin.solvers.linear.descent import descent_on_losses
 from maxmargin.solvers.linear.refusals import needs_l2
 
 

@@ -19,7 +19,8 @@ from maxmargin.losses.base import fenchel_young, multipliers, total
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Point, Proof
 from maxmargin.solvers.contract import Options, Solver
-from maxmargin.solvers.linear.descent import DENSE_WIDTH, relative
+from maxmargin.solvers.descent import relative
+from maxmargin.solvers.linear.descent import DENSE_WIDTH
 from maxmargin.solvers.linear.refusals import needs_curvature
 
 NEW_FEATURES = 100  # that enter the working set at least

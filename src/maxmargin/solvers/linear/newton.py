@@ -15,9 +15,10 @@ from maxmargin.losses.base import total
 from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.solution import Point, Proof
 from maxmargin.solvers.contract import Options, Solver
-from maxmargin.solvers.linear.descent import MANY_PASSES, descent_on_losses, relative
+from maxmargin.solvers.descent import relative
+from maxmargin.solvers.linear.descent import MANY_PASSES, descent_on_losses
 from maxmargin.solvers.linear.refusals import needs_curvature, needs_l2
-from maxmargin.solvers.linear.sample import large_enough, solved_sample
+from maxmargin.solvers.sample import large_enough, solved_sample
 
 SAMPLE = 16  # rows per weight in the Hessian of the first step, where it is a sample
 GROWTH = 8  # of that sample from step to step

@@ -23,9 +23,10 @@ from maxmargin.problems.linear import LinearProblem
 from maxmargin.problems.sizes import SMALL_ROWS
 from maxmargin.problems.solution import Point, Progress, Solution, Status, Trace
 from maxmargin.solvers.contract import Options
+from maxmargin.solvers.descent import LINE_SEARCH_STEPS
 from maxmargin.solvers.drive import ROUNDED
-from maxmargin.solvers.linear.alm import ALM, DAMPING, GROWTH, INNER, QUICK, SOFTER, STUCK
-from maxmargin.solvers.linear.descent import LINE_SEARCH_STEPS
+from maxmargin.solvers.lagrangian import DAMPING, GROWTH, INNER, QUICK, SOFTER, STUCK
+from maxmargin.solvers.linear.alm import ALM
 from maxmargin.solvers.linear.newton import Newton
 
 MOST_WEIGHTS = 64  # beyond, LAPACK's factors are faster than a plain loop, and steps take longer than their Python

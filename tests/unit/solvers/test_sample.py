@@ -7,9 +7,9 @@ from scipy import sparse
 from maxmargin.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from maxmargin.problems.box import Bias
 from maxmargin.problems.solution import Status
-from maxmargin.solvers import Options, solve
-from maxmargin.solvers.linear import alm, newton, sample
-from maxmargin.solvers.linear.sample import CLOSE, LEAST_ROWS, SPREAD, large_enough, solved_sample
+from maxmargin.solvers import Options, sample, solve
+from maxmargin.solvers.linear import alm, newton
+from maxmargin.solvers.sample import CLOSE, LEAST_ROWS, SPREAD, large_enough, solved_sample
 from tests.linear_helpers import BIASES, data, name_of, problem
 
 pytestmark = pytest.mark.large  # some 17,000 rows each

@@ -12,32 +12,28 @@ sample.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from maxmargin.core import limits
-from maxmargin.core.rows import take_rows
-from maxmargin.problems.design import Design
-from maxmargin.problems.linear import LinearProblem
-from maxmargin.problems.solution import Point
 from maxmargin.solvers.contract import Options, Overflow, Solver
 
 SPREAD = 17  # every 17th row is in the sample: an odd number, because classes often alternate
 LEAST_ROWS = 1024  # of a sample: fewer are not worth the fixed cost of its steps
-CLOSE = 1e-3  # relative gap at which the sample is solved
+CLOSE = 1e-3  # relative gap at which the sample is solved ...
+OFF = 0.1  # ... or this share of what it is off by itself: as many units as it has weights for each row (w8a: 0.015)
 MOST_STEPS = 60  # that a start may take
 
 AnySolver = TypeVar("AnySolver", bound=Solver)
 
 
-def large_enough(problem: LinearProblem, rows_a_weight: float) -> bool:
+def large_enough(problem: Any, rows_a_weight: float, least_rows: int | None = None) -> bool:
     """Whether a sample has this many rows for each weight, and is worth its steps."""
-    return problem.n // SPREAD >= max(LEAST_ROWS, rows_a_weight * problem.d)
+    return problem.n // SPREAD >= max(least_rows or LEAST_ROWS, rows_a_weight * problem.n_weights)
 
 
-def solved_sample(solver: type[AnySolver], problem: LinearProblem, options: Options) -> AnySolver | None:
+def solved_sample(solver: type[AnySolver], problem: Any, options: Options) -> AnySolver | None:
     """The solver at the end of its work on the sample, which has about the objective of all rows.
 
     None where that is not solved, or may not be tried.
@@ -45,15 +41,15 @@ def solved_sample(solver: type[AnySolver], problem: LinearProblem, options: Opti
     if 0 <= options.max_iter < MOST_STEPS:
         return None
     rows, whole = np.arange(SPREAD // 2, problem.n, SPREAD), problem.design
-    design = Design(take_rows(whole.rows, rows), whole.scale, whole.n_jobs)
-    sample = replace(problem, design=design, y=problem.y[rows], costs=SPREAD * problem.costs[rows])
+    sample = problem.thinned(rows, SPREAD)
+    close = max(CLOSE, OFF * sample.n_weights / len(rows))
     try:
-        work = solver(sample, Point(np.zeros(sample.d)), options)
-        while work.optimality_error > CLOSE and work.iterations < MOST_STEPS and not work.exhausted:
+        work = solver(sample, sample.start(), options)
+        while work.optimality_error > close and work.iterations < MOST_STEPS and not work.exhausted:
             limits.checkpoint()
             work.step(MOST_STEPS - work.iterations)
     except Overflow:
         return None
     finally:
-        whole.passes += design.passes * design.n / whole.n
-    return work if work.optimality_error <= CLOSE else None
+        whole.passes += sample.design.passes * sample.n / whole.n
+    return work if work.optimality_error <= close else None
