@@ -200,6 +200,23 @@ def test_partial_fit_learns_from_a_stream():
         SGDSVC(class_weight="balanced").partial_fit(X, names, classes=["no", "yes"])
 
 
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_arrays_of_a_stream_are_still_checked(convert):
+    """Batches of plain arrays skip validation; what is wrong with one is said all the same."""
+    X, y = helpers.overlapping(200)
+    labels = (y > 0).astype(int)
+    plain, asked = SGDSVC(random_state=0), SGDSVC(random_state=0)
+    for first in range(0, 200, 50):
+        rows = slice(first, first + 50)
+        plain.partial_fit(convert(X[rows]), labels[rows], classes=[0, 1])
+        asked.partial_fit(convert(X[rows]), labels[rows].tolist(), classes=[0, 1])
+    np.testing.assert_array_equal(plain.coef_, asked.coef_)
+    with pytest.raises(ValueError, match="features"):
+        plain.partial_fit(convert(X[:, :2]), labels)
+    with pytest.raises(ValueError, match="NaN"):
+        plain.partial_fit(convert(np.where(X > 1.0, np.nan, X)), labels)
+
+
 def test_regression():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 5))

@@ -103,6 +103,13 @@ def _as_taken(rows: Any, takes: Takes) -> Any:
 
 def further_data(estimator: Any, X: Any, y: Any, reset: bool, layout: Layout | None = None) -> tuple[Any, Array]:
     """Rows and labels of one call of ``partial_fit``; after the first one X must have the same features."""
+    shape = shape_of_array(X)
+    known = shape and (reset or has_seen_such(estimator, shape[1]))
+    if shape and known and layout is None and are_plain_labels(y, shape[0]):
+        plain = plain_rows(X)
+        if plain is not None:
+            note_features(estimator, plain)
+            return plain, y
     _refuse_text(estimator, X)
     rows, y = validate_data(estimator, X, y, multi_output=False, reset=reset, **(layout or _LAYOUT))
     check_classification_targets(y)

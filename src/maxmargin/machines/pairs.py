@@ -102,7 +102,7 @@ class RoughWork:
         self._pairs = list(combinations(range(len(plan.segments)), 2))
         self._classes = Classes(self._edges, gram.diagonal, plan.sides, NO_ROWS, NO_ROWS)
         self._points = [gram.points.take(segment) for segment in plan.segments]
-        self._within = [NO_VALUES] * len(plan.segments)
+        self._within, self._most_rows = [NO_VALUES] * len(plan.segments), sum(sorted(_sizes(plan))[-2:])
         self._largest = float(gram.diagonal.max())
         goal = goal_of(self._tol, gram.float64_error, to_the_end=False)
         self._goal = goal._replace(rounding=goal.rounding * self._largest)
@@ -121,7 +121,7 @@ class RoughWork:
             return
         with self._values.counted(len(self._points[a]) * len(self._points[b])):
             between = self._values.tile(self._points[a], self._points[b])
-        memory = scratch("pair", (sum(between.shape) ** 2,), np.float32)
+        memory = scratch("pair", (self._most_rows**2,), np.float32)  # whose pages are touched where rows are put
         within = self._within[a], self._within[b]
         rough = solve_pair(within, between, memory, pair, self._classes, self._goal.aim)
         index = np.concatenate([np.arange(self._edges[c], self._edges[c + 1]) for c in pair])

@@ -2,6 +2,9 @@
 
 import errno
 import mmap
+import platform
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -11,6 +14,15 @@ from maxmargin.core import buffers
 from maxmargin.core.buffers import Buffers, scratch
 
 MEGABYTE = (512, 512)  # float32
+FAULTS = """
+import resource
+import numpy as np
+from maxmargin.core import buffers
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(50):
+    np.ones(1 << 19)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
 
 
 def test_memory_that_was_given_back_is_used_again():
@@ -83,3 +95,10 @@ def test_what_the_system_refuses_is_said_in_megabytes(monkeypatch):
     monkeypatch.setattr(mmap, "mmap", refuse)
     with pytest.raises(MemoryError, match="64 MB for kernel values cannot be allocated"):
         buffers.Buffers().take((4096, 4096), np.float32)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another allocator")
+def test_memory_that_numpy_frees_is_used_again():
+    """4 MB are 1024 pages: 50 arrays that were mapped one by one would touch 51,200."""
+    out = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True)
+    assert int(out.stdout) < 5 * 1024

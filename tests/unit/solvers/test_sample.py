@@ -8,7 +8,7 @@ from maxmargin.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 from maxmargin.problems.box import Bias
 from maxmargin.problems.solution import Status
 from maxmargin.solvers import Options, sample, solve
-from maxmargin.solvers.linear import alm, newton
+from maxmargin.solvers.linear import alm, coordinate, newton
 from maxmargin.solvers.sample import CLOSE, LEAST_ROWS, SPREAD, large_enough, solved_sample
 from tests.linear_helpers import BIASES, data, name_of, problem
 
@@ -123,3 +123,15 @@ def test_small_costs_make_up_for_few_rows():
     easy, hard = (problem(X, y, SquaredHinge(), C=C) for C in (1e-3, 1.0))
     assert newton.Newton(easy, easy.start(), Options()).point.v.any()
     assert not newton.Newton(hard, hard.start(), Options()).point.v.any()
+
+
+@pytest.mark.parametrize("C", [1e-3, 0.1])
+def test_coordinate_descent_solves_easy_samples_of_sparse_rows(C, monkeypatch):
+    X, y = data(SquaredHinge(), n=ROWS, d=5)
+    machine, seen = problem(sparse.csr_array(X), y, SquaredHinge(), Bias.REGULARIZED, C=C), []
+    monkeypatch.setattr(newton, "solved_sample", lambda *told: seen.append(told[0]) or solved_sample(*told))
+    found = solve(machine, Options(tol=1e-6), "newton")
+    easy = C * machine.design.norm_bound() ** 2 / ROWS <= newton.VERY_EASY
+    assert seen[0] is (coordinate.DualCD if easy else newton.Newton)
+    assert easy is (C == 1e-3)
+    assert found.certificate.relative_gap <= 1e-6
