@@ -39,7 +39,6 @@ class Peer:
     def __init__(self, name: str, path: pathlib.Path) -> None:
         self.name, self.path = name, path
         self.missing: str | None = None
-        self._structure = LONGEST_STRUCTURE  # seconds that its making may take, until one has been made
         self._start()
 
     def _start(self) -> None:
@@ -55,10 +54,15 @@ class Peer:
         Infinite where it exceeds the cap.
         """
         fresh = Peer(self.name, self.path)
-        fresh.fit(cap, tiny=True, **told)
+        fresh._tell(tiny=True, **told)
+        fresh._answer(None)
         answer = fresh.fit(cap, **told)
         fresh.close()
         return (answer["seconds"], answer["structure"]) if answer and "failed" not in answer else (math.inf, 0.0)
+
+    def _tell(self, **told: Any) -> None:
+        assert self.process.stdin is not None
+        print(json.dumps(told), file=self.process.stdin, flush=True)
 
     def _answer(self, cap: float | None) -> dict[str, Any] | None:
         """What the worker says: None where it says nothing in time, a failure where it ended."""
@@ -71,22 +75,21 @@ class Peer:
         return json.loads(line) if line else {"failed": True, "missing": "it ended at once"}
 
     def fit(self, cap: float, **told: Any) -> dict[str, Any] | None:
-        """The answer; None where the run, without its data structure, exceeded the cap.
+        """The answers together; None where the run, without its data structure, exceeded the cap.
 
         A peer that failed is started again.
         """
-        assert self.process.stdin is not None
-        print(json.dumps(told), file=self.process.stdin, flush=True)
-        answer = self._answer(1.2 * cap + 5.0 + self._structure)  # the answer also takes the time to judge the model
-        if answer is None or "failed" in answer:
-            self.process.kill()
-            self.close()
-            self._start()
-            return answer
-        made = answer.get("structure")
-        if made is not None:  # a tiny fit says nothing of it
-            self._structure = 2.0 * made
-        return answer if answer["seconds"] - (made or 0.0) <= cap else None
+        self._tell(**told)
+        answers: dict[str, Any] = {}
+        for limit in (LONGEST_STRUCTURE, cap, None):
+            answer = self._answer(limit)
+            if answer is None or "failed" in answer:
+                self.process.kill()
+                self.close()
+                self._start()
+                return answer
+            answers |= answer
+        return answers
 
     def close(self) -> None:
         """End the process."""

@@ -2,9 +2,10 @@
 
     python -m benchmarks.linear_worker PEER SET.npz
 
-Settings come as JSON lines on standard input, answers go as JSON lines to standard output: seconds from arrays to a
-model, those that a data structure of the peer's own took of them, and the objective of the model, computed here for
-everyone by the same formula in float64. Settings with "tiny" ask for a fit of a few rows, which is not measured.
+Settings come as JSON lines on standard input. Three answers go as JSON lines to standard output, each as soon as it is
+known: the seconds that a data structure of the peer's own took, those from arrays to a model, and the objective of the
+model, computed here for everyone by the same formula in float64. Settings with "tiny" ask for a fit of a few rows,
+which is not measured and has one answer.
 """
 
 import json
@@ -168,15 +169,18 @@ def main() -> None:
     """Serve settings until standard input ends."""
     warnings.simplefilter("ignore")
     answers, sys.stdout = sys.stdout, sys.stderr
+
+    def say(answer: dict[str, Any]) -> None:
+        print(json.dumps(answer), file=answers, flush=True)
+
     case = worker.load(sys.argv[2])
     X, y = case["X"], case["y"]
     try:
         peer = PEERS[sys.argv[1]](X, y)
     except ImportError as missing:
-        print(json.dumps({"missing": str(missing)}), file=answers, flush=True)
+        say({"missing": str(missing)})
         return
-    print(json.dumps({"ready": True}), file=answers, flush=True)
-    classes = np.unique(y)
+    say({"ready": True})
     for line in sys.stdin:
         told = json.loads(line)
         if told.pop("tiny", False):
@@ -184,22 +188,28 @@ def main() -> None:
             few = type(peer)(X[rows], y[rows])
             few.prepare()
             few.fit(**told)
-            print(json.dumps({"seconds": 0.0}), file=answers, flush=True)
+            say({"done": True})
             continue
         before = worker.peak_reset()
         begun = time.perf_counter()
         peer.prepare()
-        prepared = time.perf_counter()
-        peer.fit(told["loss"], told["C"], told["tol"])
-        ended = time.perf_counter()
-        answer = {"seconds": ended - begun, "structure": prepared - begun, "memory": worker.peak() - before}
-        coef, intercept = peer.weights()
-        positives = classes[1:] if len(classes) == 2 else classes
-        answer["objective"] = sum(
-            objective(X, np.where(y == c, 1.0, -1.0), told["C"], told["loss"], w, b)
-            for c, w, b in zip(positives, coef, intercept, strict=True)
-        )
-        print(json.dumps(answer | peer.extra()), file=answers, flush=True)
+        structure = time.perf_counter() - begun
+        say({"structure": structure})
+        begun = time.perf_counter()
+        peer.fit(**told)
+        say({"seconds": structure + time.perf_counter() - begun, "memory": worker.peak() - before})
+        say({"objective": total_objective(peer, X, y, told["C"], told["loss"])} | peer.extra())
+
+
+def total_objective(peer: Maxmargin, X, y: np.ndarray, C: float, loss: str) -> float:
+    """The objective of the fitted machine; several classes are set against the rest one by one, and added up."""
+    coef, intercept = peer.weights()
+    classes = np.unique(y)
+    positives = classes[1:] if len(classes) == 2 else classes
+    return sum(
+        objective(X, np.where(y == c, 1.0, -1.0), C, loss, w, b)
+        for c, w, b in zip(positives, coef, intercept, strict=True)
+    )
 
 
 if __name__ == "__main__":
