@@ -43,7 +43,8 @@ class Peer:
 
     def _start(self) -> None:
         command = [sys.executable, "-m", "benchmarks.linear_worker", self.name, str(self.path)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        # Without a buffer, in which ``select`` would not see an answer.
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
         answer = self._answer(None)
         assert answer is not None
         self.missing = answer.get("missing")
@@ -62,7 +63,7 @@ class Peer:
 
     def _tell(self, **told: Any) -> None:
         assert self.process.stdin is not None
-        print(json.dumps(told), file=self.process.stdin, flush=True)
+        self.process.stdin.write(json.dumps(told).encode() + b"\n")
 
     def _answer(self, cap: float | None) -> dict[str, Any] | None:
         """What the worker says: None where it says nothing in time, a failure where it ended."""
