@@ -41,7 +41,7 @@ def known_labels(y: Any, classes: Array, n: int) -> Array:
     y = column_or_1d(y)
     if len(y) != n:
         raise ValueError(f"y must hold one label for each of the {n} rows; got {len(y)}.")
-    unknown = np.setdiff1d(y, classes)
+    unknown = _not_among(classes, y)
     if len(unknown):
         raise ValueError(f"y holds labels that the fit did not see: {unknown!r}.")
     return np.searchsorted(classes, y)
@@ -57,7 +57,15 @@ def stream_classes(estimator: Any, y: Array, classes: Any) -> Array:
         known = np.unique(classes)
     elif classes is not None and not np.array_equal(np.unique(classes), known):
         raise ValueError(f"classes={classes!r} is not what the first call said: {known!r}.")
-    unknown = np.setdiff1d(y, known)
+    unknown = _not_among(known, y)
     if len(unknown):
         raise ValueError(f"y holds labels that classes did not name: {unknown!r}.")
     return known
+
+
+def _not_among(classes: Array, y: Array) -> Array:
+    """The labels of y that are not among the classes, which are in order."""
+    if y.dtype == classes.dtype and y.dtype.kind in "iub" and len(classes):  # looked up: nothing is sorted
+        places = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        return np.unique(y[classes[places] != y])
+    return np.setdiff1d(y, classes)

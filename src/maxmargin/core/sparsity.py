@@ -19,7 +19,7 @@ from maxmargin.core.rows import Array, CsrRows, DenseRows, Rows, count, width
 
 SUMMED_ROWS = 1024  # at a time
 SAMPLE = 256  # rows that are looked at before all are
-DEARER = 3.5  # times what BLAS takes for a column: what an entry takes, and what there is to do beside it
+ENTRY_COST = 3.5  # times what BLAS takes for a column: what an entry takes, and what there is to do beside it
 TURNED_WIDTH = 2048  # columns up to which others are turned over: 512 of them take 4 MB
 
 
@@ -34,7 +34,7 @@ def usual_row(X: Any) -> Array | None:
     middle = np.partition(some, len(some) // 2, axis=0)[len(some) // 2]
     others = np.count_nonzero(some != middle, axis=0)
     usual = others < len(some) // 2
-    if DEARER * np.where(usual, others, len(some)).sum() > some.size:
+    if ENTRY_COST * np.where(usual, others, len(some)).sum() > some.size:
         return None
     return _mean(X, middle.astype(np.float64), np.flatnonzero(~usual))
 

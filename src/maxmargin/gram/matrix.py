@@ -35,7 +35,7 @@ from maxmargin.problems.definiteness import Definiteness
 FLOAT64_FACTOR = 4.0  # the price of a float64 kernel value in float32 ones, for time limits: rather too high
 PICK_NS = 3.0  # picking single values from stored rows takes about this long: cheaper ones are computed again
 CHEAP_NS = 1.0  # rows of cheaper values are stored when they are asked for again
-DEAR_NS = 3.0  # float32 rows of cheaper values are stored when computing them again has cost as much
+EXPENSIVE_NS = 3.0  # float32 rows of cheaper values are stored when computing them again has cost as much
 SUM_SECONDS = 3e-10  # of adding a stored value to a sum, until it is measured
 
 
@@ -307,7 +307,7 @@ class Gram:
         """When rows are stored. Memory costs more than cheap values, but pairs share rows, and proofs of float64 do."""
         if not self.hesitant:
             return Keeping.ALL
-        if self.value_ns < DEAR_NS and self.dtype == np.float32 and self._shared is None:
+        if self.value_ns < EXPENSIVE_NS and self.dtype == np.float32 and self._shared is None:
             return Keeping.RENTED
         return Keeping.ASKED_AGAIN if self.value_ns <= CHEAP_NS else Keeping.WANTED
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from maxmargin.core import rows as storage
 from maxmargin.core.rows import Array, CsrRows, DenseRows, Index
-from maxmargin.core.sparsity import DEARER, TURNED_WIDTH
+from maxmargin.core.sparsity import ENTRY_COST, TURNED_WIDTH
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.points import Points, Vectors, copied, narrow
 from maxmargin.kernels.vectors import FLOAT32_UNIT
@@ -23,7 +23,7 @@ FLOAT32_POINTS = 0.99
 VALUE_NS, FEATURE_NS, FLOAT64_NS_FACTOR, FUNCTION_NS = 0.4, 0.0145, 2.5, 1000.0
 DIFFERENCES_NS, DIFFERENCE_NS = 5.5, 0.2  # the same for float64 values by differences of the rows
 KEPT_BYTES = 1 << 22  # of float64 points that are made once
-INDEXED_DEARER = 10.0  # times what BLAS takes for a column: an entry that is looked up in an inverted index
+INDEXED_ENTRY_COST = 10.0  # times what BLAS takes for a column: an entry that is looked up in an inverted index
 
 
 class Source:
@@ -61,8 +61,8 @@ class Source:
         if isinstance(rows, DenseRows):
             per_row = float(rows.values.shape[1])
         else:
-            dearer = DEARER if rows.width <= TURNED_WIDTH else INDEXED_DEARER
-            per_row = dearer * len(rows.data) / max(1, len(self.points))
+            entry_cost = ENTRY_COST if rows.width <= TURNED_WIDTH else INDEXED_ENTRY_COST
+            per_row = entry_cost * len(rows.data) / max(1, len(self.points))
         return (VALUE_NS + FEATURE_NS * per_row) * (1.0 if self.dtype == np.float32 else FLOAT64_NS_FACTOR)
 
     @property

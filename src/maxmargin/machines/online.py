@@ -138,7 +138,8 @@ class _Course:
         n = X.shape[0]
         factors = np.ones(n) if draws else weights / weights.mean()
         rows, scale = rows_of(X, X.dtype), float(plan.bias)
-        finite_squared_norms(rows)  # beyond float64 every step length is zero, and so are the weights
+        if X.dtype == np.float64:  # squares of float32 numbers are within it
+            finite_squared_norms(rows)  # beyond float64 every step length is zero, and so are the weights
         descents = [Descent(rows, np.ascontiguousarray(y), factors, plan.loss, plan.lam, scale) for y in columns.T]
         jobs = effective_jobs(plan.n_jobs) if compiled(plan.loss) else 1  # a user's functions: from one thread
         return cls(descents, weights, min(plan.batch, n), draws, jobs)
