@@ -1,5 +1,6 @@
 """Pairs of small classes as bundles: which plans are such, and what becomes of them."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 
@@ -146,6 +147,24 @@ def test_a_larger_pair_that_is_not_proved_becomes_a_job(monkeypatch):
     np.testing.assert_allclose(again.machines[0].biases, solved.machines[0].biases, atol=1e-2)
     assert again.machines[0].coef.shape == solved.machines[0].coef.shape
     assert again.machines[0].coef.any()
+
+
+@pytest.mark.large
+def test_memory_of_a_thread_does_not_grow_from_pair_to_pair(monkeypatch):
+    task, seen = larger_plan(), set()
+    rows = np.diff(pairs.edges_of(task))
+    smallest_first = sorted(range(6), key=lambda number: np.prod(rows[list(OneVsOne(4).pairs[number])]))
+    monkeypatch.setattr(pairs.ovo, "rounds", lambda _: smallest_first)
+
+    def solve_one(within, between, memory, *rest):
+        seen.add((between.ctypes.data, memory.ctypes.data))
+        return solve_pair(within, between, memory, *rest)
+
+    solve_pair = pairs.solve_pair
+    monkeypatch.setattr(pairs, "solve_pair", solve_one)
+    with ThreadPoolExecutor(1) as fresh:  # whose memory is as yet that of no earlier fit
+        fresh.submit(lambda: machines.solve(replace(task, effort=replace(task.effort, n_jobs=1)))).result()
+    assert len(seen) == 1
 
 
 @pytest.mark.parametrize("keep", [True, False])
