@@ -110,8 +110,8 @@ class LinearSVC(Hyperplanes, Probable, ClassifierMixin, SparseCoefMixin, LinearM
         Accepted for scikit-learn's sake, without effect: the solver is chosen by loss and shape.
     solver : {"auto", "newton", "alm", "dual_cd", "gd", "sgd"}, default="auto"
         "auto" chooses by loss and shape, and hands over when a solver stalls; ``solver_`` says what and why. A solver
-        that is named runs alone. "gd" (descent with line search) and "sgd" cannot promise ``tol``. Joint machines are
-        solved by "dual_cd", those of few rows by blocks of rows.
+        that is named runs alone. "gd" (descent with line search) and "sgd" cannot promise ``tol``. Joint machines have
+        "alm" and "dual_cd"; those of few rows are solved by blocks of rows.
     probability : bool, "sigmoid" or "isotonic", default=False
         Whether ``predict_proba`` and ``predict_set`` are learned from machines without each of ``cv`` folds: see
         ``SVC``. The logistic loss, one versus the rest, has probabilities of its own without it.
