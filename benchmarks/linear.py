@@ -28,7 +28,7 @@ COSTS = (0.01, 1.0, 100.0)
 LOSSES = ("hinge", "squared_hinge")
 SHORT = 2.0  # seconds: runs up to here are measured in fresh processes, several times
 AHEAD, LONG_AHEAD, LEAST_CAP = 12.0, 4.0, 3.0  # of our time, and seconds: enough to know how far ahead we are
-LONGEST_STRUCTURE = 60.0  # seconds
+LONGEST_BESIDE = 60.0  # seconds that a tiny fit, a data structure, or the objective of a model may take
 DENSE = ("covtype", "skin_nonskin", "mnist", "madelon", "generated")
 US = comparison.US
 
@@ -56,8 +56,11 @@ class Peer:
         """
         fresh = Peer(self.name, self.path)
         fresh._tell(tiny=True, **told)
-        fresh._answer(None)
-        answer = fresh.fit(cap, **told)
+        answer = fresh._answer(LONGEST_BESIDE)
+        if answer is None or "failed" in answer:
+            fresh.process.kill()
+        else:
+            answer = fresh.fit(cap, **told)
         fresh.close()
         return (answer["seconds"], answer["structure"]) if answer and "failed" not in answer else (math.inf, 0.0)
 
@@ -82,7 +85,7 @@ class Peer:
         """
         self._tell(**told)
         answers: dict[str, Any] = {}
-        for limit in (LONGEST_STRUCTURE, cap, None):
+        for limit in (LONGEST_BESIDE, cap, LONGEST_BESIDE):
             answer = self._answer(limit)
             if answer is None or "failed" in answer:
                 self.process.kill()

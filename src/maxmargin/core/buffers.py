@@ -108,12 +108,12 @@ def _mark_free(memory: Array) -> None:
 
 
 def keep_freed_memory() -> None:
-    """Let the allocator of Linux keep some of what is freed, 16 MB, instead of giving it back at once.
+    """Let the allocator of Linux keep some of what is freed, 16 MB a thread at most, instead of giving it back at once.
 
     glibc maps arrays from 128 KB on one by one and gives them back one by one, so that each new array costs its page
     faults again: a quarter of later linear fits of w8a (12.8 instead of 17.5 ms) and a third of those of ijcnn1 (7.6
     instead of 11.5). It stops that by itself for sizes up to that of the largest array that was ever freed: this one,
-    whose pages nobody touches.
+    whose pages nobody touches. What it decides so holds for the whole process, not only for this library.
     """
     np.empty(LARGEST_KEPT, np.uint8)
 

@@ -298,7 +298,7 @@ class Gram:
             self._add_stored(self._store_rows(missing[pays]), rest[pays], sums)
             missing, rest, pays = np.delete(missing, pays), np.delete(rest, pays), NO_ROWS
         slots = np.full(len(missing), -1) if len(pays) else NO_ROWS
-        slots[pays] = store.claim(missing[pays], self.n_jobs)
+        slots[pays] = store.claim(missing[pays], self.n_jobs, store.allowed)
         self._values.add_rows(missing, rest, sums, store.values, slots)
         store.publish(missing[pays], slots[pays])
 

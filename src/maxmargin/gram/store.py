@@ -99,9 +99,13 @@ class RowStore:
             self.allowed = min(self.capacity, max(0, int(paid / STORING_NS)))
         return wanted & again
 
-    def claim(self, rows: Array, n_jobs: int) -> Array:
-        """Slots for rows about to be computed: fresh ones, then those of rows that were not used lately."""
-        fresh = np.arange(self._filled, min(self._filled + len(rows), self.allowed))
+    def claim(self, rows: Array, n_jobs: int, most: float = np.inf) -> Array:
+        """Slots for rows about to be computed: fresh ones while fewer than ``most`` are filled, then recycled ones.
+
+        Recycled are those of rows that were not used lately. At most so many rows may be asked for as there are slots.
+        """
+        end = int(min(self.capacity, max(most, self._filled)))
+        fresh = np.arange(self._filled, min(self._filled + len(rows), end))
         touch(self.values[self._filled : self._filled + len(fresh)], n_jobs)
         self._filled += len(fresh)
         slots = fresh

@@ -42,6 +42,7 @@ PART_SUMS = 4_000_000  # that a part of a Hessian takes, each a nanosecond: shor
 BLAS_SUMS = 20.0  # of BLAS on dense blocks, in the time of one sum at a place that is looked up
 NORM_SAFETY = 2.0  # of a sum of squares in float32
 FULL, SIZES, ROUGH = Form(), Form(absolute=True), Form(dtype=np.float32)
+SEVERAL_BYTES = 1 << 26  # of sums that are made side by side for several columns of multipliers
 OUTER_COLUMNS = 4096  # columns of a part of A A': a product of few rows with this many takes some milliseconds
 
 
@@ -140,13 +141,19 @@ class Design:
     def combine_several(self, B: Array, form: Form = FULL) -> Array:
         """A'beta for several columns of multipliers, a row for each."""
 
-        def part(c: slice, sums: Array) -> None:
-            passes.several_combined(self.rows, c.start, c.stop, B, sums[:, : self.features], form)
-            if self.scale:
-                sums[:, -1] += self.scale * B[c].sum(axis=0)
+        def part(chunks: list[slice], sums: Array) -> None:
+            for c in chunks:
+                passes.several_combined(self.rows, c.start, c.stop, B, sums[:, : self.features], form)
+                if self.scale:
+                    sums[:, -1] += self.scale * B[c].sum(axis=0)
+                limits.checkpoint()
 
         self.passes += 1.0
-        return self._added(part, self.chunks, np.zeros((B.shape[1], self.d)))
+        out = np.zeros((B.shape[1], self.d))
+        parts = max(2, SEVERAL_BYTES // max(1, out.nbytes))  # whatever ``n_jobs`` is: sums are rounded alike
+        size = -(-len(self.chunks) // parts)
+        groups = [self.chunks[first : first + size] for first in range(0, len(self.chunks), size)]
+        return self._added(part, groups, out)
 
     def weighted_product(self, index: Array, kappa: Array, v: Array) -> Array:
         """A_J' diag(kappa_J) A_J v for the rows J in ``index``."""

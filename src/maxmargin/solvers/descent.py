@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core import limits
 from maxmargin.core.rows import Array
+from maxmargin.problems.solution import STOPS
 from maxmargin.solvers.contract import OVERFLOW, Overflow
 
 LINE_SEARCH_STEPS = 12
@@ -42,7 +44,7 @@ class Descent(ABC):
 
     @abstractmethod
     def _combined(self, beta: Array) -> Array:
-        """A' beta; rows without multipliers are not read."""
+        """A' beta."""
 
     @abstractmethod
     def _fill(self, z: Array) -> None:
@@ -68,7 +70,7 @@ class Descent(ABC):
         self._add_up()
 
     def _add_up(self) -> None:
-        """Only rows whose multiplier moved are read. Sets: q."""
+        """What changes of multipliers change, which may be few. Sets: q."""
         np.subtract(self.beta, self._summed, out=self._trial)
         self.q += self._combined(self._trial)
         self._summed[:] = self.beta
@@ -109,9 +111,14 @@ class Descent(ABC):
         begin = linear - float(np.vdot(dz, self.beta))
         if begin >= 0.0:
             return 0.0  # rounding: no descent left
-        t = root_of_slope(slope, begin)
-        if seen != t:
-            slope(t)
+        try:
+            t = root_of_slope(slope, begin)
+            if seen != t:
+                slope(t)
+        except STOPS:
+            with limits.unlimited():
+                self._fill(self.z)  # the multipliers of the point that stays, instead of those of a trial
+            raise
         # Scores and multipliers of t are there from its slope.
         self.v, self.z, self._trial = self.v + t * dv, self._trial, self.z
         self._add_up()

@@ -24,7 +24,7 @@ SPREAD = 17  # every 17th row is in the sample: an odd number, because classes o
 LEAST_ROWS = 1024  # of a sample: fewer are not worth the fixed cost of its steps
 # Relative gap at which the sample is solved: that, or this share of what its solution is off by for its few rows, which
 # is as much as it has weights for each row (w8a: 0.015).
-CLOSE, OFF = 1e-3, 0.1
+CLOSE, OFF, FAR = 1e-3, 0.1, 0.1  # and at most the last of these
 MOST_STEPS = 60  # that a start may take
 
 AnySolver = TypeVar("AnySolver", bound=Solver)
@@ -44,7 +44,7 @@ def solved_sample(solver: type[AnySolver], problem: Any, options: Options) -> An
         return None
     rows, whole = np.arange(SPREAD // 2, problem.n, SPREAD), problem.design
     sample = problem.thinned(rows, SPREAD)
-    close = max(CLOSE, OFF * sample.n_weights / len(rows))
+    close = min(max(CLOSE, OFF * sample.n_weights / len(rows)), FAR)
     try:
         work = solver(sample, sample.start(), replace(options, tol=close))
         while work.optimality_error > close and work.iterations < MOST_STEPS and not work.exhausted:

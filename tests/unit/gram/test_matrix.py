@@ -178,6 +178,18 @@ def test_rows_of_cheap_float32_values_are_stored_at_the_price_of_computing_them_
     assert gram.values_computed == before
 
 
+@pytest.mark.large
+def test_rows_that_are_asked_for_by_slot_are_stored_whatever_was_paid():
+    many = np.random.default_rng(2).normal(size=(1200, 5))
+    gram, sums = Gram(RBF(0.3), many, accuracy=1e-3, budget=4 * 1200 * 700), np.zeros((1200, 2))
+    gram.accumulate(np.arange(20), np.ones(20), np.zeros(1200), np.ones(20, bool))  # too few to be stored
+    before = gram.values_computed
+    for _ in range(2):
+        gram.accumulate_many(np.arange(10, 40), np.ones((30, 2)), sums)
+    assert gram.values_computed - before == 30 * 1200
+    np.testing.assert_allclose(sums[:, 1], 2.0 * RBF(0.3)(many)[:, 10:40].sum(axis=1), rtol=1e-5)
+
+
 @pytest.mark.parametrize("room", [0, 4000])
 @pytest.mark.parametrize("size", [100, 1500])
 def test_exact_scores_are_the_same_bits_for_every_number_of_threads(size, room, monkeypatch):

@@ -66,6 +66,9 @@ def test_products_with_several_vectors(kind, dtype, scale, monkeypatch):
     assert sizes <= design.combined_bound(B)
     some = np.array([7, 3, 250])
     np.testing.assert_allclose(design.some(some).scores(V[0]), A[some] @ V[0], atol=1e-12)
+    monkeypatch.setattr(module, "SEVERAL_BYTES", 0)  # two parts, of several chunks each
+    assert len(design.chunks) > 2
+    np.testing.assert_allclose(design.combine_several(B), B.T @ A, atol=1e-12)
 
 
 def test_rows_too_large_for_their_squares_have_a_bound_where_there_are_no_multipliers():

@@ -17,6 +17,7 @@ from maxmargin.solvers.lagrangian import FIRST, KNOWN, AugmentedLagrangian
 from maxmargin.solvers.linear.descent import DENSE_WIDTH
 from maxmargin.solvers.sample import large_enough, solved_sample
 
+MOST_NUMBERS = 1 << 25  # of the matrices of all classes: 256 MB
 ROWS_A_WEIGHT, LEAST_ROWS = 1.5, 512  # of a sample that gives a start (letter has 2, and takes 15 instead of 22 steps)
 
 
@@ -39,8 +40,13 @@ class JointALM(AugmentedLagrangian):
     @classmethod
     def refuses(cls, problem: LinearJoint) -> str:
         """Why it does not apply to ``problem``; empty where it does."""
-        wide = problem.design.d > DENSE_WIDTH
-        return f"it factors a matrix of the weights of a class, of which there may be {DENSE_WIDTH}" if wide else ""
+        d = problem.design.d
+        if d <= DENSE_WIDTH and problem.n_classes * d**2 <= MOST_NUMBERS:
+            return ""
+        return (
+            f"it factors a matrix of the weights of each class, of which there may be {DENSE_WIDTH}; "
+            f"those of all classes may have {MOST_NUMBERS} entries, not {problem.n_classes} x {d}^2"
+        )
 
     def _terms(self) -> tuple[float, float, float]:
         problem, descent = self.problem, self.descent

@@ -26,6 +26,7 @@ CG_STEPS = 100
 MANY_PRODUCTS = 12  # of a step: then the next one makes new matrices of the classes
 ROWS_A_WEIGHT = 4  # of a class, that its matrix is made of
 INVERTED = 64  # weights up to which the classes' matrices are made and inverted all at once
+OUTER_NUMBERS = 1 << 21  # of outer products of rows at a time
 
 
 class JointDescent(Descent):
@@ -73,6 +74,13 @@ class JointDescent(Descent):
         problem = self.problem
         return Penalized(problem.loss, problem.labels, problem.costs, self.penalty()[0])
 
+    def move(self, dv: Array) -> float:
+        """See ``Descent``. Where rounded products know no descent, exact ones may."""
+        length = super().move(dv)
+        if length == 0.0 and self._form is ROUGH:
+            self.restart()
+        return length
+
     def stationarity(self, q: Array) -> float:
         off = self.v - q
         return 0.5 * float(np.vdot(off, off))
@@ -84,7 +92,7 @@ class JointDescent(Descent):
         if self._classes is None:
             self._classes = _Classes(bent, ridge)
         x, products = _by_gradients(bent, ridge, self._classes, -self.gradient, accuracy)
-        if products > MANY_PRODUCTS:
+        if products > MANY_PRODUCTS or not x.any():  # an inverse that rounding made indefinite leads nowhere
             self._classes = None
         return x
 
@@ -144,11 +152,18 @@ class _Classes:
             self._factors = [self._factor(bent, curvatures, ridge) for curvatures in diagonal]
             return
         stride = max(1, len(bent.index) // (ROWS_A_WEIGHT * d * len(diagonal)))
-        some = np.arange(stride // 2, len(bent.index), stride)
-        X = bent.rows(some).astype(np.float64, copy=False)
-        outer = (X[:, :, None] * X[:, None, :]).reshape(len(some), d * d)
-        matrices = stride * (diagonal[:, some] @ outer).reshape(-1, d, d)
-        self._inverses = np.linalg.inv(matrices + np.diag(ridge))
+        matrices = np.zeros((len(diagonal), d * d))
+        step = max(1, OUTER_NUMBERS // (d * d)) * stride
+        for first in range(stride // 2, len(bent.index), step):
+            limits.checkpoint()
+            some = np.arange(first, min(first + step, len(bent.index)), stride)
+            X = bent.rows(some).astype(np.float64, copy=False)
+            matrices += diagonal[:, some] @ (X[:, :, None] * X[:, None, :]).reshape(len(some), d * d)
+        whole = stride * matrices.reshape(-1, d, d) + np.diag(ridge)
+        try:
+            self._inverses = np.linalg.inv(whole)
+        except np.linalg.LinAlgError:  # rounding left none
+            self._factors = [_factored(H, np.diagonal(H)) for H in whole]
 
     def solve(self, R: Array) -> Array:
         """The solution of each class's system for its row of R."""
@@ -158,16 +173,22 @@ class _Classes:
 
     @staticmethod
     def _factor(bent: _Bent, curvatures: Array, ridge: Array) -> Array:
+        limits.checkpoint()
         own = np.flatnonzero(curvatures)
         stride = max(1, len(own) // (ROWS_A_WEIGHT * len(ridge)))
         own = own[stride // 2 :: stride]
         X = bent.rows(own)
         X *= np.sqrt(stride * curvatures[own])[:, None]
         H = (X.T @ X).astype(np.float64, copy=False)
-        L = factor(H, np.diagonal(H) + ridge)
-        if L is None:
-            raise Overflow(OVERFLOW)
-        return L
+        return _factored(H, np.diagonal(H) + ridge)
+
+
+def _factored(H: Array, diagonal: Array) -> Array:
+    """The factor of H with another diagonal."""
+    L = factor(H, diagonal)
+    if L is None:
+        raise Overflow(OVERFLOW)
+    return L
 
 
 def _by_gradients(bent: _Bent, ridge: Array, classes: _Classes, r: Array, accuracy: float) -> tuple[Array, int]:

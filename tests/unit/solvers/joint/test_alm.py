@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from maxmargin.core import limits
 from maxmargin.losses.multiclass import JointLoss, Penalized, bend_rows, bends_of, shift_rows
+from maxmargin.problems.design import FULL
 from maxmargin.problems.solution import Status
 from maxmargin.solvers import Options, solve
 from maxmargin.solvers.joint import alm, descent
@@ -135,4 +137,50 @@ def test_which_solvers_and_when():
     assert names(20_000, 20, 26)[-1] is JointCD
     assert names(3000, 200)[:2] == [JointCD, JointALM]
     assert names(1500, alm.DENSE_WIDTH + 1) == [JointCD]
-    assert JointALM.refuses(linear_problem(np.ones((3, alm.DENSE_WIDTH)), np.arange(3), JointLoss(True, False)))
+    assert "not 3 x" in JointALM.refuses(
+        linear_problem(np.ones((3, alm.DENSE_WIDTH)), np.arange(3), JointLoss(True, False))
+    )
+    many = np.arange(40)
+    assert not JointALM.refuses(linear_problem(np.ones((40, 800)), many, JointLoss(True, False)))
+    assert "not 40 x 1001^2" in JointALM.refuses(linear_problem(np.ones((40, 1000)), many, JointLoss(True, False)))
+
+
+def work_of(rough=False, n=120):
+    X, labels = blobs(n, 5, CLASSES)
+    problem = linear_problem(X.astype(np.float32), labels, JOINT_LOSSES[0])
+    V = 0.1 * np.random.default_rng(2).normal(size=(CLASSES, 6))
+    return JointDescent(problem, V, lambda: (0.7, problem.zeros()), rough)
+
+
+def test_a_line_search_that_is_stopped_leaves_multipliers_of_its_point(monkeypatch):
+    work = work_of()
+    before, dv, fill = work.beta.copy(), work.direction(accuracy=0.1), work._fill
+
+    def stopped(z):
+        fill(z)
+        if z is not work.z:
+            raise limits.OutOfTime
+
+    monkeypatch.setattr(work, "_fill", stopped)
+    with pytest.raises(limits.OutOfTime):
+        work.move(dv)
+    np.testing.assert_array_equal(work.beta, before)
+
+
+@pytest.mark.parametrize("rough", [False, True])
+def test_products_become_exact_where_rounded_ones_know_no_descent(rough):
+    work = work_of(rough)
+    assert work.move(work.gradient) == 0.0
+    assert work._form is FULL
+    np.testing.assert_allclose(work.q, work.beta.T @ np.column_stack([work.problem.design.rows.values, np.ones(120)]))
+
+
+def test_matrices_that_cannot_be_inverted_are_factored(monkeypatch):
+    def refuse(_):
+        raise np.linalg.LinAlgError("Singular matrix")
+
+    monkeypatch.setattr(np.linalg, "inv", refuse)
+    X, labels = blobs(90, 4, CLASSES, seed=3)
+    solution = solve(linear_problem(X, labels, JOINT_LOSSES[0]), Options(tol=1e-6), JointALM)
+    assert solution.status is Status.CONVERGED
+    assert solution.certificate.relative_gap <= 1e-6
