@@ -29,7 +29,8 @@ def test_fits_at_exit(before):
     rows = 3000
     text = AT_EXIT.format(rows=rows, before=before)
     ended = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
-    assert ended.stderr == ""
+    said = [line for line in ended.stderr.splitlines() if not line.startswith("maxmargin: compiling loops")]
+    assert not said
     assert ended.stdout.splitlines() == [f"CONVERGED ({rows},)"] * (4 if before else 2)
 
 

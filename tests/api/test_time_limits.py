@@ -129,7 +129,7 @@ def test_passes_over_wide_rows(seconds, clock, monkeypatch):
     X, y = rng.normal(size=(300, 4000)), np.arange(300) % 2
     with pytest.warns(ConvergenceWarning, match="time_limit"):
         machine = LinearSVC(loss="hinge", C=100.0, time_limit=seconds, n_jobs=1).fit(X, y)
-    assert clock.time <= 1.5 * seconds + chunk
+    assert clock.time <= 1.5 * seconds + chunk + 1e-9  # of chunks that were added up
     proof = machine.certificate_
     assert proof.gap >= 0 or (math.isnan(proof.gap) and proof.reason == "time_limit left no time for the proof")
     assert math.isnan(proof.gap) == (seconds < 1.5)  # a proof reads the rows twice

@@ -49,8 +49,6 @@ def stages(problem: LinearProblem) -> list[Stage]:
         if has_curvature(problem.loss):
             return [Stage(Newton, f"a loss of your own with a second derivative ({shape})")]
         return [Stage(GradientDescent, f"a loss of your own without a second derivative ({shape})")]
-    if problem.n <= SMALL_ROWS and wide and not has_curvature(problem.loss):
-        return [Stage(ALM, f"few rows, solved to the end ({shape})"), Stage(DualCD, "alm stalled", LAST_PATIENCE)]
     if wide and not problem.loss.bounded_rows:
         return [
             Stage(Newton, f"a smooth loss; its multipliers never rest ({shape})"),

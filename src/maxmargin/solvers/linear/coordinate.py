@@ -86,6 +86,7 @@ class DualCD(Solver):
         self.random = np.array([options.seed * 2 + 88172645463325252], np.uint64)
         self._run = run_length(design)
         self._visits = 0  # of single rows
+        self._best_bias_of: tuple[tuple[int, float], float] | None = None
         self._factor, self._left = 1.0, 1.0  # of the weights, and the share of the gap that it leaves
         self._stretches = not has_curvature(problem.loss)  # gaps of smooth losses fall with the square of the slopes
         self._look_at_all_rows()
@@ -100,14 +101,20 @@ class DualCD(Solver):
         """v = A'beta times the best factor, and where the bias is free the best one for these weights."""
         v = self._factor * self.v
         if self.problem.free_bias:
-            v[-1] = 0.0
-            v[-1] = best_bias(self.problem, self.problem.design.scores(v))
+            v[-1] = self._best_bias(v)
         return Point(v, self.beta)
+
+    def _best_bias(self, v: Array) -> float:
+        """For weights v, whose bias does not count: it reads the rows once for each iterate. Sets: best_bias_of."""
+        v[-1], iterate = 0.0, (self.iterations, self._factor)
+        if self._best_bias_of is None or self._best_bias_of[0] != iterate:
+            self._best_bias_of = iterate, best_bias(self.problem, self.problem.design.scores(v))
+        return self._best_bias_of[1]
 
     def refine(self, goal: float, proof: Proof) -> None:
         """Aim lower, at all rows again, with weights recomputed from the multipliers."""
         self.aim = goal
-        self.v = self.problem.design.combine(self.beta)
+        self.v, self._best_bias_of = self.problem.design.combine(self.beta), None
         self._look_at_all_rows()
 
     def step(self, most: float = np.inf) -> None:

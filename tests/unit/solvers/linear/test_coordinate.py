@@ -6,8 +6,10 @@ from scipy import sparse
 
 from maxmargin.core.rows import rows_of
 from maxmargin.losses import EpsilonInsensitive, Hinge, SquaredHinge
+from maxmargin.solvers import Options, solve
 from maxmargin.solvers.linear import coordinate
-from tests.linear_helpers import data, name_of
+from maxmargin.solvers.linear.coordinate import DualCD
+from tests.linear_helpers import data, name_of, problem
 
 
 def both(kernel):
@@ -52,3 +54,27 @@ def test_neighbours_stay_together(run):
     steps = np.diff(result)
     assert np.count_nonzero(steps != 3) <= (len(order) - 1) // run
     assert run > len(order) or np.any(steps != 3)
+
+
+def test_the_best_bias_is_read_off_the_rows_once_for_each_iterate():
+    X, y = np.random.default_rng(0).normal(size=(60, 5)), np.where(np.arange(60) % 2, 1.0, -1.0)
+    solver = DualCD(problem(X, y, Hinge()), problem(X, y, Hinge()).start(), Options(tol=1e-6))
+    design = solver.problem.design
+    for _ in range(2):
+        solver.step(1)
+        v, before = solver.point.v, design.passes
+        np.testing.assert_array_equal(solver.point.v, v)
+        assert design.passes == before
+    solver.refine(1e-9, solver.point)
+    assert solver.point.v[-1] == pytest.approx(v[-1], abs=1e-9)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_few_rows_of_many_features_take_few_passes(C):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((300, 5000), density=0.02, rng=rng, format="csr")
+    y = np.where(X[:, :200].sum(axis=1) > np.median(X[:, :200].sum(axis=1)), 1.0, -1.0)
+    found = solve(problem(X, y, Hinge(), C=C), Options(tol=1e-4))
+    assert found.solver == DualCD.name
+    assert found.certificate.relative_gap <= 1e-4
+    assert found.passes < 400  # thousands by products with the Hessian
