@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from maxmargin import LinearSVC
 from maxmargin.core.rows import rows_of
 from maxmargin.losses import EpsilonInsensitive, Hinge, SquaredHinge
 from maxmargin.solvers import Options, solve
@@ -78,3 +79,18 @@ def test_few_rows_of_many_features_take_few_passes(C):
     assert found.solver == DualCD.name
     assert found.certificate.relative_gap <= 1e-4
     assert found.passes < 400  # thousands by products with the Hessian
+
+
+def test_a_weight_of_two_is_the_row_twice_where_few_rows_have_many_features():
+    rng = np.random.default_rng(1)
+    X = sparse.random_array((120, 3000), density=0.02, rng=rng, format="csr")
+    y, twice = np.arange(120) % 2, rng.permutation(120)[:40]
+    weights = np.ones(120)
+    weights[twice] = 2.0
+    weighted = LinearSVC(loss="hinge", random_state=0).fit(X, y, weights)
+    repeated = LinearSVC(loss="hinge", random_state=0).fit(
+        sparse.vstack([X, X[twice]], format="csr"), np.concatenate([y, y[twice]])
+    )
+    assert weighted.solver_.startswith(DualCD.name)
+    np.testing.assert_allclose(repeated.coef_, weighted.coef_, atol=1e-9)
+    np.testing.assert_allclose(repeated.intercept_, weighted.intercept_, atol=1e-9)
