@@ -81,6 +81,7 @@ def test_few_rows_of_many_features_take_few_passes(C):
     assert found.passes < 400  # thousands by products with the Hessian
 
 
+@pytest.mark.large  # in plain Python products of hashes would warn that they wrap around
 def test_a_weight_of_two_is_the_row_twice_where_few_rows_have_many_features():
     rng = np.random.default_rng(1)
     X = sparse.random_array((120, 3000), density=0.02, rng=rng, format="csr")
