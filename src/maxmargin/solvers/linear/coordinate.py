@@ -105,7 +105,7 @@ class DualCD(Solver):
         return Point(v, self.beta)
 
     def _best_bias(self, v: Array) -> float:
-        """For weights v, whose bias does not count: it reads the rows once for each iterate. Sets: best_bias_of."""
+        """For weights v, without their bias: reads the rows once for each iterate. Writes: v. Sets: best_bias_of."""
         v[-1], iterate = 0.0, (self.iterations, self._factor)
         if self._best_bias_of is None or self._best_bias_of[0] != iterate:
             self._best_bias_of = iterate, best_bias(self.problem, self.problem.design.scores(v))
