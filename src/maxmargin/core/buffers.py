@@ -38,17 +38,23 @@ class Buffers:
         self._free: list[Array] = []
         self._lock = threading.Lock()
 
-    def take(self, shape: tuple[int, int], dtype: Any) -> Array:
-        """An array of unspecified content: the smallest free one that is large enough, or a new one."""
-        size = math.prod(map(int, shape)) * np.dtype(dtype).itemsize
-        if size < POOLED:
+    def take(self, shape: tuple[int, int], dtype: Any, room: int = 0) -> Array:
+        """An array of unspecified content: the smallest free one that is large enough, or a new one.
+
+        It begins memory of at least ``room`` values, for arrays that will be larger: pages that nobody writes cost
+        nothing, while memory that was outgrown leaves the pages that it had behind.
+        """
+        itemsize = np.dtype(dtype).itemsize
+        size = math.prod(map(int, shape)) * itemsize
+        wanted = max(size, room * itemsize)
+        if wanted < POOLED:
             return np.empty(shape, dtype)
         with self._lock:
-            fitting = [k for k, memory in enumerate(self._free) if size <= len(memory) <= WASTE * size]
+            fitting = [k for k, memory in enumerate(self._free) if wanted <= len(memory) <= WASTE * wanted]
             chosen = min(fitting, key=lambda k: len(self._free[k]), default=None)
             if chosen is None:  # somewhat smaller memory was outgrown: it is dropped
-                self._free = [memory for memory in self._free if not size // WASTE < len(memory) < size]
-            memory = self._new(size) if chosen is None else self._free.pop(chosen)
+                self._free = [memory for memory in self._free if not wanted // WASTE < len(memory) < wanted]
+            memory = self._new(wanted) if chosen is None else self._free.pop(chosen)
         return memory[:size].view(dtype).reshape(shape)
 
     def _new(self, size: int) -> Array:
@@ -63,9 +69,9 @@ class Buffers:
 
     def give(self, array: Array) -> None:
         """Let the memory of an array from ``take`` be used again."""
-        if array.nbytes < POOLED or not CAN_MARK:
-            return
         memory = allocation(array)
+        if memory.nbytes < POOLED or not CAN_MARK:
+            return
         with self._lock:
             self._free = sorted([*self._free, memory], key=len)[-MOST:]
 

@@ -14,9 +14,9 @@ class Loans:
     def __init__(self) -> None:
         self._arrays: list[Array] = []
 
-    def take(self, shape: tuple[int, int], dtype: Any) -> Array:
-        """An array of unspecified content."""
-        self._arrays.append(POOL.take(shape, dtype))
+    def take(self, shape: tuple[int, int], dtype: Any, room: int = 0) -> Array:
+        """An array of unspecified content, the beginning of memory for ``room`` values."""
+        self._arrays.append(POOL.take(shape, dtype, room))
         return self._arrays[-1]
 
     def give_back(self, array: Array) -> None:

@@ -166,9 +166,9 @@ class Gram:
 
     # --- memory ------------------------------------------------------------------------------------------------------
 
-    def borrow(self, shape: tuple[int, int]) -> Array:
-        """Working memory for kernel values."""
-        return self._loans.take(shape, self.dtype)
+    def borrow(self, shape: tuple[int, int], room: int = 0) -> Array:
+        """Working memory for kernel values, the beginning of memory for ``room`` of them."""
+        return self._loans.take(shape, self.dtype, room)
 
     def give_back(self, array: Array) -> None:
         """End of use of memory from ``borrow``."""
@@ -206,14 +206,14 @@ class Gram:
             store.hold_all()
         return store.values
 
-    def submatrix(self, rows: Array, older: Array | None = None, places: Array = NO_ROWS) -> Array:
-        """K among ``rows``, in borrowed memory.
+    def submatrix(self, rows: Array, older: Array | None = None, places: Array = NO_ROWS, up_to: int = 0) -> Array:
+        """K among ``rows``, in borrowed memory. ``up_to`` is how many rows the next of such matrices may have.
 
         Where the first rows are at ``places`` in ``older``, a matrix of other rows, their values are copied from there;
         those between them and the others come from the row store where it has them.
         """
         known, n = len(places), len(rows)
-        K = self.borrow((n, n))
+        K = self.borrow((n, n), up_to**2)
         touch(K, self.n_jobs)
         if self.kernel.of_objects and self.capacity:  # the user's function is expensive: call it for whole rows, once
             gather(self._rows().values, self.stored(rows), rows, K, 0, n)

@@ -101,12 +101,12 @@ class View:
                 self._whole = self.submatrix(np.arange(self.n))
         return self._whole
 
-    def submatrix(self, rows: Array, older: Array | None = None, places: Array = NO_ROWS) -> Array:
-        """K' among ``rows``, in borrowed memory; the first of them are at ``places`` in ``older``, K' of other rows."""
+    def submatrix(self, rows: Array, older: Array | None = None, places: Array = NO_ROWS, up_to: int = 0) -> Array:
+        """K' among ``rows``, as ``Gram.submatrix``: the first are at ``places`` in ``older``, K' of other rows."""
         chosen, first, position = _distinct(self._index[rows])
         # Rows of the base come in the order in which the view has them, so those that ``older`` knows come first.
         known = int(np.count_nonzero(first < len(places)))
-        K = self.base.submatrix(chosen, older, places[first[:known]])
+        K = self.base.submatrix(chosen, older, places[first[:known]], up_to)
         if len(chosen) == len(rows):
             return K
         spread = self.base.rearranged(K, position)

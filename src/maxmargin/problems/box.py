@@ -102,8 +102,11 @@ class GramMatrix(Protocol):
         """All of K, where ``working_rows`` allows it; read only."""
         ...
 
-    def submatrix(self, rows: Array, older: Array | None = None, places: Array = ...) -> Array:
-        """K among ``rows``, in borrowed memory; the first of them are at ``places`` in ``older``, K of other rows."""
+    def submatrix(self, rows: Array, older: Array | None = None, places: Array = ..., up_to: int = 0) -> Array:
+        """K among ``rows``, in borrowed memory; the first of them are at ``places`` in ``older``, K of other rows.
+
+        ``up_to`` is how many rows the next of such matrices may have.
+        """
         ...
 
     def rearranged(self, K: Array, order: Array) -> Array:

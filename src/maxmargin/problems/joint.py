@@ -106,8 +106,11 @@ class JointGram(Protocol):
         """A bound on the relative error of float64 values, beyond that of usual arithmetic."""
         ...
 
-    def submatrix(self, rows: Array, older: Array | None = None, places: Array = ...) -> Array:
-        """K among ``rows``, in borrowed memory; the first of them are at ``places`` in ``older``, K of other rows."""
+    def submatrix(self, rows: Array, older: Array | None = None, places: Array = ..., up_to: int = 0) -> Array:
+        """K among ``rows``, in borrowed memory; the first of them are at ``places`` in ``older``, K of other rows.
+
+        ``up_to`` is how many rows the next of such matrices may have.
+        """
         ...
 
     def give_back(self, array: Array) -> None:

@@ -45,6 +45,17 @@ def test_a_small_request_does_not_take_a_large_memory():
     assert pool.take((4096, 2048), np.float32).ctypes.data == large.ctypes.data
 
 
+@pytest.mark.skipif(not buffers.CAN_MARK, reason="NumPy's own memory is used")
+def test_arrays_that_grow_stay_where_they_are():
+    pool, room = Buffers(), 2048 * 1024
+    small = pool.take((30, 30), np.float32, room)
+    pool.give(small)
+    grown = pool.take((1024, 1024), np.float32, room)
+    assert grown.ctypes.data == small.ctypes.data
+    pool.give(grown)
+    assert pool.take((2048, 1024), np.float32).ctypes.data == small.ctypes.data
+
+
 def test_memory_at_rest_can_be_written_again():
     pool = Buffers()
     array = pool.take(MEGABYTE, np.float64)

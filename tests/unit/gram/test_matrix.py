@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from maxmargin.core import buffers
 from maxmargin.gram import Gram, computing
 from maxmargin.gram.budget import Residence
 from maxmargin.kernels import RBF, GramFunction
@@ -41,6 +42,22 @@ def test_a_working_set_takes_over_what_the_one_before_knew(picked, monkeypatch):
     newer = gram.submatrix(rows, older, kept)
     np.testing.assert_allclose(newer, FULL[np.ix_(rows, rows)], atol=1e-12)
     assert gram.values_computed - before == (70 if picked else 100) * 50 + 50 * 50
+
+
+@pytest.mark.skipif(not buffers.CAN_MARK, reason="NumPy's own memory is used")
+def test_working_sets_that_grow_touch_the_memory_of_two(monkeypatch):
+    asked, fresh = [], buffers._fresh
+    monkeypatch.setattr(buffers, "_fresh", lambda size: asked.append(size) or fresh(size))
+    monkeypatch.setattr("maxmargin.gram.loans.POOL", buffers.Buffers())
+    gram, older, before = Gram(RBF(0.3), X), None, np.arange(0)
+    for n in (20, 100, 300, 500):
+        rows = np.arange(n)
+        newer = gram.submatrix(rows, older, before, up_to=N)
+        np.testing.assert_allclose(newer, FULL[:n, :n], atol=1e-12)
+        if older is not None:
+            gram.give_back(older)
+        older, before = newer, rows
+    assert asked == [8 * N * N] * 2
 
 
 @pytest.mark.large

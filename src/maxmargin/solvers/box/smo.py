@@ -237,7 +237,7 @@ class SMO(Solver):
         place = np.empty(self.problem.n, np.int64)
         place[self.working] = np.arange(len(self.working))
         working = np.concatenate([kept, fresh])
-        K = gram.submatrix(working, self.K, place[kept])
+        K = gram.submatrix(working, self.K, place[kept], self._sets.largest)
         if self.K is not None:
             gram.give_back(self.K)
         self.working, self.K = working, K

@@ -20,14 +20,14 @@ class WorkingSets:
 
     def __init__(self, problem: BoxQP, options: Options, largest: int) -> None:
         self.problem, self.options = problem, options
-        self._largest = min(problem.n, largest, problem.gram.working_rows)
+        self.largest = min(problem.n, largest, problem.gram.working_rows)
         self._size = 0
 
     def choose(self, working: Array, beta: Array, v: Array, standing: Standing, untouched: bool) -> tuple[Array, Array]:
         """Rows to solve for, kept and fresh ones; rows settled at a bound stay out where shrinking is allowed."""
         first = max(LEAST, int((FIRST_NS / self.problem.gram.value_ns) ** 0.5))
         free = np.count_nonzero((beta > self.problem.lower) & (beta < self.problem.upper) & (beta != 0.0))
-        most = min(self._largest, max(MODEST, int(FREE_FACTOR * free)))
+        most = min(self.largest, max(MODEST, int(FREE_FACTOR * free)))
         self._size = min(most, 2 * self._size if self._size else first)
         if untouched and self._tied():
             return NO_ROWS, self._spread(self._size)

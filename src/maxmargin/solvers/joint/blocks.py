@@ -143,7 +143,7 @@ class JointBlocks(Solver):
         place = np.full(n, -1)
         place[self.working] = np.arange(len(self.working))
         older, self.working = self.K, np.concatenate([kept, fresh])
-        self.K = self.gram.submatrix(self.working, older, place[kept])
+        self.K = self.gram.submatrix(self.working, older, place[kept], largest)
         if len(older):
             self.gram.give_back(older)
 

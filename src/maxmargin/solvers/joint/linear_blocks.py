@@ -23,7 +23,7 @@ class StoredGram:
         self._K = K
         self.diagonal, self.working_rows = np.diagonal(K).copy(), len(K)
 
-    def submatrix(self, rows: Array, older: Array | None = None, places: Array | None = None) -> Array:
+    def submatrix(self, rows: Array, older: Array | None = None, places: Array | None = None, up_to: int = 0) -> Array:
         """K among ``rows``."""
         return self._K[np.ix_(rows, rows)]
 
