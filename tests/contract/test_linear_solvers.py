@@ -4,13 +4,22 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.losses import EpsilonInsensitive, Hinge, Logistic, PowerHinge, SquaredHinge
+from maxmargin.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    HuberHinge,
+    Logistic,
+    PowerHinge,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+)
 from maxmargin.problems.solution import Point, Status
 from maxmargin.solvers import Options, Stage, drive, solve
 from maxmargin.solvers.choose import choose
 from maxmargin.solvers.linear import choose as chooser
 from maxmargin.solvers.linear import descent, l1
 from maxmargin.solvers.linear.choose import NAMED
+from maxmargin.solvers.linear.newton import Newton
 from tests.clocks import every_look_takes_time
 from tests.linear_helpers import BIASES, CLASS_LOSSES, LOSSES, data, name_of, problem
 
@@ -98,10 +107,28 @@ def test_the_chooser_goes_by_loss_and_shape(monkeypatch):
     assert [stage.solver.name for stage in choose(problem(X, y, PowerHinge(1.5)))] == ["newton", "alm"]
     assert [stage.solver.name for stage in choose(problem(X, y, PowerHinge(1.4)))] == ["alm", "dual_cd"]
     assert [stage.solver.name for stage in stages(dense, monkeypatch, COSTLY_WIDTH=2)] == ["dual_cd", "alm"]
+    for loss in (SquaredHinge(), Logistic()):
+        for C, solvers in ((1e-3, ["dual_cd", "newton", "alm"]), (10.0, ["newton", "alm"])):
+            assert [stage.solver.name for stage in choose(problem(X, y, loss, C=C))] == solvers
+        assert choose(problem(sparse.csr_array(X), y, loss, C=1e-3))[0].solver is Newton
     assert [stage.solver.name for stage in stages(dense, monkeypatch, DENSE_WIDTH=3)] == ["dual_cd", "alm"]
     assert [stage.solver.name for stage in choose(problem(X, y, SquaredHinge()))] == ["dual_cd", "newton"]
     assert [stage.solver.name for stage in choose(problem(X, y, Logistic()))] == ["newton", "dual_cd"]
     assert all(stage.reason for stage in choose(dense))
+
+
+@pytest.mark.large
+@pytest.mark.parametrize(
+    "loss", [SquaredHinge(), Logistic(), HuberHinge(), SquaredEpsilonInsensitive(0.1)], ids=name_of
+)
+@pytest.mark.parametrize("bias", BIASES, ids=name_of)
+def test_wide_dense_rows_with_a_small_cost_need_no_hessian(loss, bias):
+    X, y = data(loss, n=1100, d=chooser.COSTLY_WIDTH + 4)
+    task = problem(X, y, loss, bias, C=3e-3)
+    found, newton = solve(task, Options(tol=1e-6)), solve(task, Options(tol=1e-9), "newton")
+    assert (found.solver, newton.solver) == ("dual_cd", "newton")
+    assert found.certificate.relative_gap <= 1e-6
+    assert found.certificate.primal == pytest.approx(newton.certificate.primal, rel=1e-6)
 
 
 @pytest.mark.parametrize(
