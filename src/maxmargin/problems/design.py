@@ -61,7 +61,7 @@ class Design:
         self.d = self.features + (scale != 0.0)
         self.passes = 0.0
         self._norms: Array | None = None
-        self._norm_bound: float | None = None
+        self._square_sum: float | None = None
         entries = rows.values.size if isinstance(rows, DenseRows) else len(rows.data)
         self.entries = entries
         short = entries <= (ONE_CHUNK if self.sparse else ONE_CHUNK / DENSE_SHARE)
@@ -212,16 +212,23 @@ class Design:
             self._norms = squared_norms(self.rows) + self.scale**2
         return self._norms
 
+    def mean_square(self) -> float:
+        """The mean of ||a_i||^2, right to some per cent: by BLAS, where ``squared_norms`` takes a pass."""
+        return self._sum_of_squares() / max(self.n, 1) + self.scale**2
+
     def norm_bound(self) -> float:
-        """At least the norm ||A||_F of all entries, and not much more; computed once."""
-        if self._norm_bound is None:
+        """At least the norm ||A||_F of all entries, and not much more."""
+        return math.sqrt(NORM_SAFETY * self._sum_of_squares() + self.n * self.scale**2)
+
+    def _sum_of_squares(self) -> float:
+        """Of the stored entries; computed once. A float32 sum of many terms is right to some per cent."""
+        if self._square_sum is None:
             values = self.rows.values.ravel() if isinstance(self.rows, DenseRows) else self.rows.data
             with np.errstate(over="ignore"):
-                squares = float(values @ values)  # by BLAS: a float32 sum of many terms is right to some per cent
-            if not math.isfinite(squares):
-                squares = float(self.squared_norms().sum())
-            self._norm_bound = math.sqrt(NORM_SAFETY * squares + self.n * self.scale**2)
-        return self._norm_bound
+                self._square_sum = float(values @ values)
+            if not math.isfinite(self._square_sum):
+                self._square_sum = float(self.squared_norms().sum())
+        return self._square_sum
 
     def combined_bound(self, beta: Array) -> float:
         """At least the norm of |A|' |beta|, for one or several columns of multipliers: ||A||_F ||beta||_F."""

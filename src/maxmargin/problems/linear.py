@@ -72,6 +72,11 @@ class LinearProblem:
         return slice(0, self.design.features if self.free_bias else self.d)
 
     @property
+    def hardness(self) -> float:
+        """About the mean cost times the mean of ||x||^2: where it is small, so is the number of passes needed."""
+        return float(self.costs.mean()) * self.design.mean_square()
+
+    @property
     def passes(self) -> float:
         """How often all rows were read so far."""
         return self.design.passes

@@ -131,7 +131,7 @@ def test_coordinate_descent_solves_easy_samples_of_sparse_rows(C, monkeypatch):
     machine, seen = problem(sparse.csr_array(X), y, SquaredHinge(), Bias.REGULARIZED, C=C), []
     monkeypatch.setattr(newton, "solved_sample", lambda *told: seen.append(told[0]) or solved_sample(*told))
     found = solve(machine, Options(tol=1e-6), "newton")
-    easy = C * machine.design.norm_bound() ** 2 / ROWS <= newton.VERY_EASY
+    easy = machine.hardness <= newton.VERY_EASY
     assert seen[0] is (coordinate.DualCD if easy else newton.Newton)
     assert easy is (C == 1e-3)
     assert found.certificate.relative_gap <= 1e-6

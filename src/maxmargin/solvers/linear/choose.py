@@ -20,10 +20,10 @@ from maxmargin.solvers.linear.l1 import ProximalNewton
 from maxmargin.solvers.linear.newton import Newton
 from maxmargin.solvers.linear.sgd import AveragedSGD
 
-# C times the mean of ||x||^2: up to here coordinate descent needs few passes. So it does on wide dense rows with a
-# smooth loss (mnist, C = 0.01, 0.9: squared hinge 0.79 instead of 3.4 s, logistic loss 0.96 instead of 5.1 s). There it
-# often gains beyond this bound (mnist at 4.4: 1.8 instead of 3.8 s), but not where features are correlated (20,000 x
-# 500 of rank 40: 0.09 instead of 0.06 s at 1, 0.24 instead of 0.07 s at 4).
+# Of hardness, C times the mean of ||x||^2: up to here coordinate descent needs few passes. So it does on wide dense rows
+# with a smooth loss (mnist, C = 0.01, 0.9: squared hinge 0.79 instead of 3.4 s, logistic loss 0.96 instead of 5.1 s).
+# There it often gains beyond this bound (mnist at 4.4: 1.8 instead of 3.8 s), but not where features are correlated
+# (20,000 x 500 of rank 40: 0.09 instead of 0.06 s at 1, 0.24 instead of 0.07 s at 4).
 EASY = 1.0
 VERY_EASY = 0.03  # the same: up to here so few that they are worth it even where Newton systems are small
 COSTLY_WIDTH = 256  # weights from which on the Hessian of dense rows costs many passes
@@ -66,7 +66,7 @@ def stages(problem: LinearProblem) -> list[Stage]:
         ]
     if has_curvature(problem.loss):
         newton = [Stage(Newton, f"a smooth loss and a small Hessian ({shape})"), Stage(ALM, "newton stalled")]
-        if sparse or problem.d < COSTLY_WIDTH or problem.n <= SMALL_ROWS or _hardness(problem) > EASY:
+        if sparse or problem.d < COSTLY_WIDTH or problem.n <= SMALL_ROWS or problem.hardness > EASY:
             return newton
         first = Stage(DualCD, f"a Hessian costs many of its passes, a small C makes them few ({shape})", PATIENCE)
         return [first, newton[0]._replace(reason="dual_cd made too little progress"), newton[1]]
@@ -74,7 +74,7 @@ def stages(problem: LinearProblem) -> list[Stage]:
     alone = [second, Stage(DualCD, "alm stalled", LAST_PATIENCE)]
     if problem.n <= SMALL_ROWS:
         return alone
-    hardness = _hardness(problem)
+    hardness = problem.hardness
     if hardness <= (EASY if sparse else VERY_EASY):
         first = Stage(DualCD, f"a small C makes its passes few ({shape})", PATIENCE)
     elif not sparse and problem.d >= COSTLY_WIDTH:
@@ -83,8 +83,3 @@ def stages(problem: LinearProblem) -> list[Stage]:
     else:
         return alone
     return [first, second._replace(reason="dual_cd made too little progress")]
-
-
-def _hardness(problem: LinearProblem) -> float:
-    """C times the mean of ||x||^2."""
-    return float(problem.costs.mean()) * float(problem.design.squared_norms().mean())

@@ -24,10 +24,10 @@ from maxmargin.solvers.sample import large_enough, solved_sample
 SAMPLE = 16  # rows per weight in the Hessian of the first step, where it is a sample
 GROWTH = 8  # of that sample from step to step
 ROWS_A_WEIGHT = 12.0  # of the sample that gives a start
-# Bounds on C times the mean of ||x||^2: up to the first the norm holds down the weights of a sample of any size, up to
-# the second coordinate descent solves that of sparse rows sooner (w8a, C = 0.01: 0.8 instead of 3.2 ms, of which six
+# Of hardness, C times the mean of ||x||^2: up to the first the norm holds down the weights of a sample of any size, up
+# to the second coordinate descent solves that of sparse rows sooner (w8a, C = 0.01: 0.8 instead of 3.2 ms, of which six
 # Cholesky factors of 301 weights take more than half).
-EASY, VERY_EASY = 1.0, 0.5
+EASY, VERY_EASY = 0.5, 0.25
 IDLE = 3  # steps in a row that improve nothing: only rounding is left
 
 
@@ -48,7 +48,7 @@ class Newton(Solver):
     @staticmethod
     def _first(problem: LinearProblem, options: Options) -> Array:
         """Weights to start from where there are none: those of a sample, or zero."""
-        hardness = _hardness(problem)
+        hardness = problem.hardness
         if not (large_enough(problem, ROWS_A_WEIGHT) or (large_enough(problem, 0.0) and hardness <= EASY)):
             return np.zeros(problem.d)
         quick = problem.design.sparse and hardness <= VERY_EASY and not DualCD.refuses(problem)
@@ -88,8 +88,3 @@ class Newton(Solver):
         v = descent.v[problem.penalized]
         self.objective = 0.5 * float(v @ v) + total(problem.loss, problem.y, problem.costs, descent.z)
         self.optimality_error = relative(descent.stationarity(descent.q), self.objective)
-
-
-def _hardness(problem: LinearProblem) -> float:
-    """About C times the mean of ||x||^2, not less."""
-    return float(problem.costs.mean()) * problem.design.norm_bound() ** 2 / problem.n
