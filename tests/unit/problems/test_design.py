@@ -40,6 +40,8 @@ def test_products(kind, dtype, scale, monkeypatch):
     np.testing.assert_allclose(design.weighted_product(index, kappa, v), H @ v, atol=1e-10)
     np.testing.assert_allclose(design.column_squares(index, kappa), np.diag(H), atol=1e-10)
     np.testing.assert_allclose(design.squared_norms(), (A**2).sum(axis=1), atol=1e-5 if dtype == np.float32 else 1e-10)
+    assert design.mean_square() == pytest.approx((A**2).sum(axis=1).mean(), rel=1e-3)
+    assert design.norm_bound() >= np.linalg.norm(A)
     before = design.passes
     design.combine(beta)
     assert design.passes - before == pytest.approx(np.count_nonzero(beta) / len(A))

@@ -20,9 +20,9 @@ from maxmargin.solvers.linear.l1 import ProximalNewton
 from maxmargin.solvers.linear.newton import Newton
 from maxmargin.solvers.linear.sgd import AveragedSGD
 
-# Of hardness, C times the mean of ||x||^2: up to here coordinate descent needs few passes. So it does on wide dense rows
-# with a smooth loss (mnist, C = 0.01, 0.9: squared hinge 0.79 instead of 3.4 s, logistic loss 0.96 instead of 5.1 s).
-# There it often gains beyond this bound (mnist at 4.4: 1.8 instead of 3.8 s), but not where features are correlated
+# Of hardness, C times the mean of ||x||^2: up to here coordinate descent needs few passes. So it does on wide dense
+# rows with a smooth loss (mnist, C = 0.01, 0.9: squared hinge 0.79 instead of 3.4 s, logistic loss 0.96 instead of 5.1
+# s). There it often gains beyond this bound (mnist at 4.4: 1.8 instead of 3.8 s), but not where features are correlated
 # (20,000 x 500 of rank 40: 0.09 instead of 0.06 s at 1, 0.24 instead of 0.07 s at 4).
 EASY = 1.0
 VERY_EASY = 0.03  # the same: up to here so few that they are worth it even where Newton systems are small
